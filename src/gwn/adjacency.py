@@ -1,0 +1,125 @@
+"""From an edge list to `S = D^-1/2 A D^-1/2`, built once per graph.
+
+The pattern always holds the diagonal, so that every operator of the form `a I + b S` is the same pattern with other
+values, and a whole time step is one sparse product.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from gwn.errors import GWNError
+from gwn.registry import require_known
+from gwn.sparse import Pattern, SparseMatrix, TensorCache
+
+SELF_LOOPS = ("none", "keep", "add")
+_CACHE = TensorCache()
+
+
+@dataclass(frozen=True, eq=False)
+class Adjacency:
+    """`S` on a pattern with the diagonal: `S_ij = A_ij / sqrt(d_i d_j)`, `d_i = sum_j A_ij`, rows are targets."""
+
+    matrix: SparseMatrix
+    eye: Tensor
+    is_edge: Tensor
+    symmetric: bool
+    _affine: dict[tuple[float, float], SparseMatrix] = field(default_factory=dict, repr=False)
+
+    @property
+    def num_nodes(self) -> int:
+        return self.matrix.pattern.shape[0]
+
+    @property
+    def edge_index(self) -> Tensor:
+        """The edges `j -> i` that `S` really has, as columns `(j, i)`: symmetrised and without duplicates."""
+        pattern = self.matrix.pattern
+        return torch.stack([pattern.col, pattern.row]).long()[:, self.is_edge]
+
+    def affine(self, a: float, b: float) -> SparseMatrix:
+        """`a I + b S`, kept for the next step and the next epoch."""
+        key = (a, b)
+        if key not in self._affine:
+            values = torch.add(self.eye * a, self.matrix.values, alpha=b)
+            self._affine[key] = self.matrix.with_values(values)
+        return self._affine[key]
+
+
+def adjacency_of(
+    edge_index: Tensor,
+    edge_weight: Tensor | None,
+    num_nodes: int,
+    *,
+    dtype: torch.dtype,
+    directed: bool = False,
+    self_loops: str = "none",
+) -> Adjacency:
+    """`S` for these edges, computed on first use and kept for as long as the caller keeps the edge tensors."""
+    key = (num_nodes, dtype, directed, self_loops)
+
+    def build() -> Adjacency:
+        return normalised_adjacency(
+            edge_index, edge_weight, num_nodes, dtype=dtype, directed=directed, self_loops=self_loops
+        )
+
+    if edge_weight is None:
+        return _CACHE.get(edge_index, key, build)
+    weighted = _CACHE.get(edge_index, "weighted", TensorCache)
+    return weighted.get(edge_weight, key, build)
+
+
+def normalised_adjacency(
+    edge_index: Tensor,
+    edge_weight: Tensor | None,
+    num_nodes: int,
+    *,
+    dtype: torch.dtype = torch.float32,
+    directed: bool = False,
+    self_loops: str = "none",
+) -> Adjacency:
+    """Build `S`.
+
+    directed    False: `A <- max(A, A^T)`, the paper's simple undirected graph. True: edges as given, in-degree on
+                both sides, as the reference code has it.
+    self_loops  "none" drops them (paper), "keep" leaves existing ones, "add" gives one to every node without.
+    Weights of repeated edges add up; unweighted repeated edges count once.
+    """
+    require_known("self_loops", self_loops, SELF_LOOPS)
+    if edge_weight is not None and edge_weight.requires_grad:
+        raise GWNError("edge_weight requires a gradient; graph operators treat weights as constants: detach it")
+    source, target = edge_index.long()
+    weight = torch.ones_like(source, dtype=dtype) if edge_weight is None else edge_weight.to(dtype)
+    row, col, weight = _merge(target, source, weight, num_nodes, "amax" if edge_weight is None else "sum")
+    if not directed:
+        row, col, weight = _merge(torch.cat([row, col]), torch.cat([col, row]), weight.repeat(2), num_nodes, "amax")
+    if self_loops == "none":
+        keep = row != col
+        row, col, weight = row[keep], col[keep], weight[keep]
+    node = torch.arange(num_nodes, device=row.device)
+    loop = torch.zeros(num_nodes, dtype=dtype, device=row.device)
+    if self_loops == "add":
+        existing = row == col
+        loop.fill_(1.0)[row[existing]] = weight[existing]
+    row, col, weight = _merge(
+        torch.cat([row, node]), torch.cat([col, node]), torch.cat([weight, loop]), num_nodes, "amax"
+    )
+    degree = torch.zeros(num_nodes, dtype=dtype, device=row.device).index_add_(0, row, weight)
+    scale = torch.where(degree > 0, degree.rsqrt(), torch.zeros_like(degree))
+    pattern = Pattern.from_sorted(row, col, (num_nodes, num_nodes))
+    return Adjacency(
+        matrix=SparseMatrix(pattern, scale[row] * weight * scale[col]),
+        eye=(row == col).to(dtype),
+        is_edge=weight > 0,
+        symmetric=not directed,
+    )
+
+
+def _merge(row: Tensor, col: Tensor, weight: Tensor, size: int, reduce: str) -> tuple[Tensor, Tensor, Tensor]:
+    """Entries sorted by row and column, repeated ones merged."""
+    key, place = torch.unique(row * size + col, return_inverse=True)
+    merged = torch.zeros(key.numel(), dtype=weight.dtype, device=weight.device)
+    merged.scatter_reduce_(0, place, weight, reduce)  # starting from zero: weights are not negative
+    return torch.div(key, size, rounding_mode="floor"), key % size, merged

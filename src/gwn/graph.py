@@ -1,0 +1,257 @@
+"""A graph with node features, edges and labels: validated once, here, so that nothing later has to ask again."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from gwn.errors import GWNError
+from gwn.sparse import SPARSE_DENSITY, dense_to_csr
+
+UNLABELLED = -1
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Graph:
+    """Nodes 0 ... N-1 with features `x`, edges `j -> i` as columns `(j, i)` of `edge_index`, labels `y`.
+
+    x            [N, f] floating point, dense or sparse CSR
+    edge_index   [2, E] integer, PyTorch Geometric's order (source, target)
+    edge_weight  [E] non-negative, or None for weight one
+    y            [N] class of each node, `UNLABELLED` (-1) where it is not known, or None
+    """
+
+    x: Tensor
+    edge_index: Tensor
+    edge_weight: Tensor | None = None
+    y: Tensor | None = None
+    name: str = "graph"
+    node_ids: tuple[str, ...] | None = None
+    class_names: tuple[str, ...] | None = None
+    feature_names: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        _check_features(self.x)
+        _check_edges(self.edge_index, self.edge_weight, self.num_nodes)
+        if self.y is not None:
+            _check_labels(self.y, self.num_nodes, self.class_names)
+        for what, names, size in (
+            ("node ids", self.node_ids, self.num_nodes),
+            ("feature names", self.feature_names, self.num_features),
+        ):
+            if names is not None and len(names) != size:
+                raise GWNError(f"the graph has {size} {what.split()[0]}s but {len(names)} {what} were given")
+
+    @property
+    def num_nodes(self) -> int:
+        return int(self.x.shape[0])
+
+    @property
+    def num_edges(self) -> int:
+        """Columns of `edge_index`: an undirected edge stored in both directions counts twice."""
+        return int(self.edge_index.shape[1])
+
+    @property
+    def num_features(self) -> int:
+        return int(self.x.shape[1])
+
+    @property
+    def num_classes(self) -> int:
+        if self.class_names is not None:
+            return len(self.class_names)
+        return 0 if self.y is None or self.y.numel() == 0 else int(self.y.max()) + 1
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the features are stored as CSR."""
+        return self.x.layout == torch.sparse_csr
+
+    @property
+    def labels(self) -> Tensor:
+        """`y`, or an error where the graph has none."""
+        if self.y is None:
+            raise GWNError(f"graph {self.name!r} has no labels; give a label column or a `y` tensor")
+        return self.y
+
+    def label_name(self, index: int) -> str:
+        """The name of class `index`, or its number where classes have no names."""
+        return self.class_names[index] if self.class_names is not None else str(index)
+
+    def to(self, device: torch.device | str | None = None, dtype: torch.dtype | None = None) -> Graph:
+        """The same graph on another device or in another floating-point type."""
+        return replace(
+            self,
+            x=self.x.to(device=device, dtype=dtype),
+            edge_index=self.edge_index.to(device=device),
+            edge_weight=None if self.edge_weight is None else self.edge_weight.to(device=device, dtype=dtype),
+            y=None if self.y is None else self.y.to(device=device),
+        )
+
+    def compact(self, density: float = SPARSE_DENSITY) -> Graph:
+        """Features as CSR where fewer than `density` of them are non-zero, dense otherwise."""
+        if self.is_sparse:
+            stored = self.x.values().numel() / max(1, self.x.numel())
+            return self if stored < density else replace(self, x=self.x.to_dense())
+        filled = int(torch.count_nonzero(self.x)) / max(1, self.x.numel())
+        return replace(self, x=dense_to_csr(self.x)) if filled < density else self
+
+    def content_hash(self) -> str:
+        """SHA-256 over features, edges, weights and labels: equal for equal data, whatever file it came from."""
+        digest = hashlib.sha256()
+        x = self.x if self.is_sparse else dense_to_csr(self.x)
+        parts = (
+            x.crow_indices().to(torch.int64),
+            x.col_indices().to(torch.int64),
+            x.values(),
+            self.edge_index,
+            self.edge_weight,
+            self.y,
+        )
+        for part in parts:
+            digest.update(b"none" if part is None else part.detach().cpu().contiguous().numpy().tobytes())
+            digest.update(str(None if part is None else tuple(part.shape)).encode())
+        return digest.hexdigest()
+
+    @classmethod
+    def from_pyg(cls, data: Any, **names: Any) -> Graph:
+        """From a `torch_geometric.data.Data` with `x`, `edge_index` and, where known, `y` and `edge_weight`."""
+        x = getattr(data, "x", None)
+        if x is None:
+            raise GWNError("the PyG data object has no node features `x`; add some, for example with a PyG transform")
+        y = getattr(data, "y", None)
+        weight = getattr(data, "edge_weight", None)
+        attr = getattr(data, "edge_attr", None)
+        if weight is None and attr is not None and (attr.dim() == 1 or attr.shape[1] == 1):
+            weight = attr.reshape(-1)
+        return cls(
+            x=x if x.is_floating_point() else x.float(),
+            edge_index=data.edge_index.long(),
+            edge_weight=weight if weight is None or weight.is_floating_point() else weight.float(),
+            y=None if y is None else y.reshape(-1).long(),
+            **names,
+        )
+
+    @classmethod
+    def from_scipy(cls, adjacency: Any, x: Any, y: Any = None, **names: Any) -> Graph:
+        """From a SciPy sparse adjacency matrix `A` (entry `A[i, j]` is the edge `j -> i`) and a feature matrix."""
+        coo = adjacency.tocoo()
+        if coo.shape[0] != coo.shape[1]:
+            raise GWNError(f"the adjacency matrix is {coo.shape[0]} x {coo.shape[1]}; it must be square")
+        edge_index = torch.from_numpy(np.stack([coo.col, coo.row]).astype(np.int64))
+        weight = None if np.all(coo.data == 1) else torch.from_numpy(coo.data.astype(np.float32))
+        return cls(x=_features(x), edge_index=edge_index, edge_weight=weight, y=_label_tensor(y), **names)
+
+    @classmethod
+    def from_networkx(
+        cls,
+        graph: Any,
+        features: Sequence[str] | None = None,
+        label: str | None = None,
+        weight: str | None = None,
+        x: Any = None,
+    ) -> Graph:
+        """From a networkx graph: node attributes `features` (numbers) or a matrix `x` in node order, and `label`."""
+        nodes = list(graph.nodes)
+        position = {node: index for index, node in enumerate(nodes)}
+        if x is None:
+            if not features:
+                raise GWNError("name the node attributes to use as features, or give a feature matrix x")
+            x = [[_attribute(graph, node, name) for name in features] for node in nodes]
+        pairs = [(position[a], position[b]) for a, b in graph.edges()]
+        if not graph.is_directed():
+            pairs += [(b, a) for a, b in pairs if a != b]
+        weights = None
+        if weight is not None:
+            values = [float(w) for _, _, w in graph.edges(data=weight, default=1.0)]
+            loops = [a == b for a, b in graph.edges()]
+            if not graph.is_directed():
+                values += [w for w, loop in zip(values, loops, strict=True) if not loop]
+            weights = torch.tensor(values, dtype=torch.float32)
+        y, class_names = (None, None) if label is None else _encode_labels([graph.nodes[n].get(label) for n in nodes])
+        return cls(
+            x=_features(x),
+            edge_index=torch.tensor(pairs, dtype=torch.long).reshape(-1, 2).t().contiguous(),
+            edge_weight=weights,
+            y=y,
+            node_ids=tuple(str(node) for node in nodes),
+            class_names=class_names,
+            feature_names=None if features is None else tuple(features),
+        )
+
+
+def _attribute(graph: Any, node: Any, name: str) -> float:
+    try:
+        return float(graph.nodes[node][name])
+    except (KeyError, TypeError, ValueError):
+        given = graph.nodes[node].get(name)
+        raise GWNError(f"node {node!r} has {given!r} for feature {name!r}; every node needs a number there") from None
+
+
+def _features(x: Any) -> Tensor:
+    if isinstance(x, Tensor):
+        return x if x.is_floating_point() else x.float()
+    if hasattr(x, "tocsr"):
+        csr = x.tocsr()
+        return torch.sparse_csr_tensor(
+            torch.from_numpy(csr.indptr.astype(np.int64)),
+            torch.from_numpy(csr.indices.astype(np.int64)),
+            torch.from_numpy(csr.data.astype(np.float32)),
+            csr.shape,
+        )
+    return torch.as_tensor(np.asarray(x, dtype=np.float32))
+
+
+def _label_tensor(y: Any) -> Tensor | None:
+    return None if y is None else torch.as_tensor(np.asarray(y)).long()
+
+
+def _encode_labels(values: Sequence[Any]) -> tuple[Tensor, tuple[str, ...]]:
+    """Class numbers in the sorted order of the names; None means unlabelled."""
+    names = tuple(sorted({str(v) for v in values if v is not None}))
+    index = {name: i for i, name in enumerate(names)}
+    return torch.tensor([UNLABELLED if v is None else index[str(v)] for v in values]), names
+
+
+def _check_features(x: Tensor) -> None:
+    if x.dim() != 2 or not x.is_floating_point() or x.layout not in (torch.strided, torch.sparse_csr):
+        raise GWNError(
+            f"features must be a floating-point matrix, dense or sparse CSR; got {tuple(x.shape)} {x.dtype} {x.layout}"
+        )
+    if x.shape[0] == 0:
+        raise GWNError("the graph has no nodes")
+    values = x if x.layout == torch.strided else x.values()
+    if not bool(torch.isfinite(values).all()):
+        raise GWNError("the features contain NaN or infinite values; fill or drop them first")
+
+
+def _check_edges(edge_index: Tensor, edge_weight: Tensor | None, num_nodes: int) -> None:
+    if edge_index.dim() != 2 or edge_index.shape[0] != 2 or edge_index.dtype not in (torch.int64, torch.int32):
+        raise GWNError(f"edge_index must be integer of shape [2, E]; got {tuple(edge_index.shape)} {edge_index.dtype}")
+    if edge_index.numel() > 0:
+        low, high = int(edge_index.min()), int(edge_index.max())
+        if low < 0 or high >= num_nodes:
+            wrong = low if low < 0 else high
+            raise GWNError(f"an edge names node {wrong}, but the nodes are 0 ... {num_nodes - 1}")
+    if edge_weight is not None:
+        if edge_weight.shape != (edge_index.shape[1],) or not edge_weight.is_floating_point():
+            raise GWNError(
+                f"edge_weight must be floating point of shape [{edge_index.shape[1]}], one weight per edge; "
+                f"got {tuple(edge_weight.shape)} {edge_weight.dtype}"
+            )
+        if edge_weight.numel() > 0 and not bool(torch.isfinite(edge_weight).all() & (edge_weight >= 0).all()):
+            raise GWNError("edge weights must be finite and not negative")
+
+
+def _check_labels(y: Tensor, num_nodes: int, class_names: tuple[str, ...] | None) -> None:
+    if y.shape != (num_nodes,) or y.dtype != torch.int64:
+        raise GWNError(f"labels must be int64 of shape [{num_nodes}]; got {tuple(y.shape)} {y.dtype}")
+    if int(y.min()) < UNLABELLED:
+        raise GWNError(f"label {int(y.min())} found; labels are class numbers from 0, or -1 where unknown")
+    if class_names is not None and int(y.max()) >= len(class_names):
+        raise GWNError(f"label {int(y.max())} found, but only {len(class_names)} classes are named")

@@ -1,0 +1,111 @@
+"""What a Laplacian is to the time loop: something that advances a state by one step, and pulls a gradient back.
+
+Every explicit scheme is the same three-term recurrence with other numbers,
+
+    X(n+1) = a X(n) + b X(n-1) + c L_a(n) X(n) + s eps(n) X(0),
+
+so an operator is asked for the whole right-hand side at once and can fuse it into one sparse product.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from gwn.adjacency import Adjacency
+from gwn.sparse import addmm_
+
+
+class Step(NamedTuple):
+    """The numbers of one step: `x X(n) + x_prev X(n-1) + force L_a(n) X(n) + source eps(n) X(0)`."""
+
+    x: float
+    x_prev: float
+    force: float
+    source: float = 0.0
+
+
+class Gradients:
+    """What a backward pass collects beside the gradient of the state."""
+
+    def __init__(self, parameters: tuple[Tensor, ...], x_prev: Tensor, x0: Tensor) -> None:
+        self.parameters = [torch.zeros_like(parameter) for parameter in parameters]
+        self._inputs = {"x_prev": x_prev, "x0": x0}
+        self._sums: dict[str, Tensor] = {}
+
+    def input(self, name: str) -> Tensor:
+        """The tensor the loop was started with: `x_prev` (the initial velocity) or `x0`."""
+        return self._inputs[name]
+
+    def of(self, name: str) -> Tensor:
+        """The running gradient of that input, zero at first."""
+        if name not in self._sums:
+            self._sums[name] = torch.zeros_like(self._inputs[name])
+        return self._sums[name]
+
+    def get(self, name: str) -> Tensor | None:
+        """The gradient, or None where nothing contributed."""
+        return self._sums.get(name)
+
+
+class Operator(ABC):
+    """`L_a` on one graph, for one pass through time; made anew for every forward pass, so it may hold parameters."""
+
+    needs_states: ClassVar[bool]
+    """Whether the gradient needs the states X(n); not so for an operator that is linear and has no parameters."""
+
+    @property
+    def parameters(self) -> tuple[Tensor, ...]:
+        """The tensors that receive a gradient from `pull_back_`."""
+        return ()
+
+    @abstractmethod
+    def advance_(self, n: int, step: Step, x: Tensor, x_prev: Tensor, x0: Tensor) -> Tensor:
+        """Overwrite `x_prev` = X(n-1) with X(n+1)."""
+
+    @abstractmethod
+    def pull_back_(
+        self, n: int, step: Step, x: Tensor | None, grad_next: Tensor, grad: Tensor, beta: float, total: Gradients
+    ) -> Tensor:
+        """`grad <- beta grad + (d X(n+1) / d X(n))^T grad_next`, in place; other gradients go into `total`."""
+
+
+class Laplacian(nn.Module, ABC):
+    """A rule that turns a graph into `L_a`, with whatever it learns; `reference` holds the reference code's options."""
+
+    reference: ClassVar[dict[str, Any]] = {}
+
+    def __init__(self, channels: int, steps: int, sources: int | None = None) -> None:
+        super().__init__()
+        self.channels = channels
+        self.steps = steps
+        self.sources = steps - 1 if sources is None else sources
+
+    @abstractmethod
+    def on(self, adjacency: Adjacency) -> Operator:
+        """The operator on one graph, with the present parameters."""
+
+    def reset_parameters(self) -> None:
+        """Draw the parameters anew."""
+
+
+class FixedOperator(Operator):
+    """`L_a = shift I + scale S`, the same in every step: a step is one sparse product, and so is its adjoint."""
+
+    needs_states = False
+
+    def __init__(self, adjacency: Adjacency, shift: float = 0.0, scale: float = 1.0) -> None:
+        self.adjacency, self.shift, self.scale = adjacency, shift, scale
+
+    def advance_(self, n: int, step: Step, x: Tensor, x_prev: Tensor, x0: Tensor) -> Tensor:
+        matrix = self.adjacency.affine(step.x + step.force * self.shift, step.force * self.scale)
+        return addmm_(x_prev, matrix, x, beta=step.x_prev)
+
+    def pull_back_(
+        self, n: int, step: Step, x: Tensor | None, grad_next: Tensor, grad: Tensor, beta: float, total: Gradients
+    ) -> Tensor:
+        matrix = self.adjacency.affine(step.x + step.force * self.shift, step.force * self.scale)
+        return addmm_(grad, matrix if self.adjacency.symmetric else matrix.t, grad_next, beta=beta)

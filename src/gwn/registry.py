@@ -1,0 +1,27 @@
+"""One lookup for every shelf of the package, and one error message when a name is not on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from typing import TypeVar
+
+from gwn.errors import GWNError
+
+T = TypeVar("T")
+
+
+def lookup(kind: str, name: str, shelf: Mapping[str, T]) -> T:
+    """The entry `name` of `shelf`, or an error that lists what exists and suggests the nearest name."""
+    require_known(kind, name, shelf)
+    return shelf[name]
+
+
+def require_known(kind: str, name: str, known: Iterable[str]) -> None:
+    """Refuse a name that is not among `known`."""
+    names = sorted(known)
+    if name in names:
+        return
+    close = get_close_matches(str(name).lower(), names, n=1, cutoff=0.5)
+    hint = f"; did you mean {close[0]!r}?" if close else ""
+    raise GWNError(f"unknown {kind} {name!r}{hint} (known: {', '.join(names) or 'none'})")

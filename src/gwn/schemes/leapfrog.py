@@ -1,0 +1,19 @@
+"""The paper's explicit scheme: central differences in time."""
+
+from __future__ import annotations
+
+from gwn.laplacians import Step
+from gwn.schemes.base import Scheme
+
+
+class Leapfrog(Scheme):
+    """`X(1) = tau phi1 + (I + tau²/2 L_a) phi0`, then `X(n+1) = (2I + tau² L_a) X(n) - X(n-1)`.
+
+    The paper's equations for the initial values and the explicit scheme. The source `eps(n) X(0)` of GWN-fa enters
+    from step 1 on. Bounded if and only if the spectrum of `L_a` lies in [-4 / tau², 0].
+    """
+
+    def step(self, n: int) -> Step:
+        if n == 0:
+            return Step(x=1.0, x_prev=self.tau, force=self.tau**2 / 2)
+        return Step(x=2.0, x_prev=-1.0, force=self.tau**2, source=1.0)

@@ -1,0 +1,194 @@
+"""The sparse products everything runs on: CSR times dense, its transpose, and the edge-wise product.
+
+Message passing as gather, multiply and scatter writes one feature row per edge; a CSR product writes one per node,
+which is 20 to 60 times less memory traffic (`benchmarks/`). Indices are int32 because MKL wants them so. Devices
+without CSR kernels (MPS) fall back to gather and scatter in blocks of edges.
+"""
+
+from __future__ import annotations
+
+import warnings
+import weakref
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor
+
+warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta state")
+
+SPARSE_DENSITY = 0.15
+"""Features with a smaller share of non-zeros are kept sparse (measured: `gwn bench`)."""
+
+BLOCK_EDGES = 1 << 16
+"""Edges handled at a time where there is no CSR kernel, so that no row per edge of the whole graph is written."""
+
+T = TypeVar("T")
+
+
+def has_csr_kernels(device: torch.device) -> bool:
+    """Whether PyTorch multiplies CSR matrices on this device."""
+    return device.type in ("cpu", "cuda")
+
+
+@dataclass(frozen=True, eq=False)
+class Pattern:
+    """Where a sparse matrix has entries: row `i` owns columns `col[crow[i]:crow[i + 1]]`."""
+
+    crow: Tensor
+    col: Tensor
+    shape: tuple[int, int]
+
+    @classmethod
+    def from_sorted(cls, row: Tensor, col: Tensor, shape: tuple[int, int]) -> Pattern:
+        """From entries sorted by row, then column."""
+        counts = torch.bincount(row, minlength=shape[0])
+        crow = torch.zeros(shape[0] + 1, dtype=torch.int64, device=row.device)
+        torch.cumsum(counts, 0, out=crow[1:])
+        return cls(crow.to(torch.int32), col.to(torch.int32), shape)
+
+    @property
+    def nnz(self) -> int:
+        return int(self.col.numel())
+
+    @cached_property
+    def row(self) -> Tensor:
+        """Row of every entry, int32."""
+        rows = torch.arange(self.shape[0], dtype=torch.int32, device=self.crow.device)
+        return torch.repeat_interleave(rows, self.crow.diff(), output_size=self.nnz)
+
+    @cached_property
+    def transpose(self) -> tuple[Pattern, Tensor]:
+        """The transposed pattern, and the order in which it takes this pattern's values."""
+        order = torch.argsort(self.col.long() * self.shape[0] + self.row.long())
+        flipped = Pattern.from_sorted(self.col[order].long(), self.row[order].long(), self.shape[::-1])
+        return flipped, order
+
+
+@dataclass(frozen=True, eq=False)
+class SparseMatrix:
+    """A matrix `A` on a `Pattern`; `values` may change from call to call, the pattern and its transpose stay."""
+
+    pattern: Pattern
+    values: Tensor
+
+    @classmethod
+    def from_tensor(cls, csr: Tensor) -> SparseMatrix:
+        """From a `torch.sparse_csr` tensor."""
+        rows, cols = csr.shape
+        return cls(
+            Pattern(csr.crow_indices().to(torch.int32), csr.col_indices().to(torch.int32), (rows, cols)), csr.values()
+        )
+
+    @cached_property
+    def csr(self) -> Tensor:
+        """As a torch tensor; cheap, because it only wraps the three arrays."""
+        return torch.sparse_csr_tensor(
+            self.pattern.crow, self.pattern.col, self.values, self.pattern.shape, check_invariants=False
+        )
+
+    @cached_property
+    def t(self) -> SparseMatrix:
+        """The transpose, on the pattern's cached transpose."""
+        flipped, order = self.pattern.transpose
+        return SparseMatrix(flipped, self.values[order])
+
+    def with_values(self, values: Tensor) -> SparseMatrix:
+        """Other values in the same places."""
+        return SparseMatrix(self.pattern, values)
+
+
+def addmm_(out: Tensor, a: SparseMatrix, x: Tensor, *, beta: float = 1.0, alpha: float = 1.0) -> Tensor:
+    """`out <- beta out + alpha A x`, in place."""
+    if a.pattern.nnz == 0:  # MKL refuses an empty matrix
+        return out.mul_(beta)
+    if has_csr_kernels(out.device):
+        return out.addmm_(a.csr, x, beta=beta, alpha=alpha)
+    out.mul_(beta)
+    row, col = a.pattern.row, a.pattern.col
+    for start in range(0, a.pattern.nnz, BLOCK_EDGES):
+        part = slice(start, start + BLOCK_EDGES)
+        out.index_add_(0, row[part], x.index_select(0, col[part]) * a.values[part, None], alpha=alpha)
+    return out
+
+
+def matmul(a: SparseMatrix, x: Tensor) -> Tensor:
+    """`A x`, without gradients."""
+    return addmm_(x.new_zeros(a.pattern.shape[0], x.shape[1]), a, x, beta=0.0)
+
+
+def row_sums(a: SparseMatrix) -> Tensor:
+    """`A 1`: one number a row."""
+    return matmul(a, a.values.new_ones(a.pattern.shape[1], 1)).squeeze(1)
+
+
+def edge_dot(pattern: Pattern, a: Tensor, b: Tensor) -> Tensor:
+    """`<a_i, b_j>` for every entry `(i, j)` of the pattern: the gradient of `A b` with respect to the values of `A`."""
+    if pattern.nnz == 0:
+        return a.new_zeros(0)
+    if has_csr_kernels(a.device):
+        places = SparseMatrix(pattern, a.new_zeros(pattern.nnz))
+        sampled: Tensor = torch.sparse.sampled_addmm(places.csr, a, b.t(), beta=0.0)
+        return sampled.values()
+    out = a.new_empty(pattern.nnz)
+    for start in range(0, pattern.nnz, BLOCK_EDGES):
+        part = slice(start, start + BLOCK_EDGES)
+        left, right = a.index_select(0, pattern.row[part]), b.index_select(0, pattern.col[part])
+        out[part] = (left * right).sum(1)
+    return out
+
+
+class _SparseLinear(torch.autograd.Function):
+    """`X W^T + b` for sparse `X`; the gradient of `W` is the transposed product, never a dense `X`."""
+
+    @staticmethod
+    def forward(ctx: Any, x: SparseMatrix, weight: Tensor, bias: Tensor | None) -> Tensor:
+        ctx.x, ctx.has_bias = x, bias is not None
+        ctx.save_for_backward(weight)
+        out = matmul(x, weight.t())
+        return out if bias is None else out.add_(bias)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[None, Tensor | None, Tensor | None]:
+        grad = grad.contiguous()
+        grad_weight = matmul(ctx.x.t, grad).t() if ctx.needs_input_grad[1] else None
+        return None, grad_weight, grad.sum(0) if ctx.has_bias else None
+
+
+def sparse_linear(x: SparseMatrix, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """`X W^T + b` with gradients for `W` and `b`."""
+    out: Tensor = _SparseLinear.apply(x, weight, bias)  # type: ignore[no-untyped-call]
+    return out
+
+
+def dense_to_csr(x: Tensor) -> Tensor:
+    """A dense matrix as a `torch.sparse_csr` tensor."""
+    return x.to_sparse_csr()
+
+
+class TensorCache:
+    """What was derived from a tensor, kept for as long as that tensor lives and is not changed in place."""
+
+    def __init__(self) -> None:
+        self._entries: dict[int, tuple[weakref.ref[Tensor], int, dict[Hashable, Any]]] = {}
+
+    def get(self, anchor: Tensor, key: Hashable, build: Callable[[], T]) -> T:
+        """The value stored for `anchor` and `key`, built on first use."""
+        name, version = id(anchor), 0 if anchor.is_inference() else anchor._version
+        entry = self._entries.get(name)
+        if entry is None or entry[0]() is not anchor or entry[1] != version:
+            entry = (weakref.ref(anchor, lambda ref: self._forget(name, ref)), version, {})
+            self._entries[name] = entry
+        if key not in entry[2]:
+            entry[2][key] = build()
+        value: T = entry[2][key]
+        return value
+
+    def _forget(self, name: int, ref: weakref.ref[Tensor]) -> None:
+        """Drop the entry of a dead tensor, unless its id already belongs to a new one."""
+        entry = self._entries.get(name)
+        if entry is not None and entry[0] is ref:
+            del self._entries[name]
