@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from gwn.errors import GWNError
+from gwn.graph import check_edges
 from gwn.registry import require_known
 from gwn.sparse import Pattern, SparseMatrix, TensorCache
 
@@ -90,8 +91,10 @@ def normalised_adjacency(
     require_known("self_loops", self_loops, SELF_LOOPS)
     if edge_weight is not None and edge_weight.requires_grad:
         raise GWNError("edge_weight requires a gradient; graph operators treat weights as constants: detach it")
+    edge_weight = None if edge_weight is None else edge_weight.to(dtype)
+    check_edges(edge_index, edge_weight, num_nodes)
     source, target = edge_index.long()
-    weight = torch.ones_like(source, dtype=dtype) if edge_weight is None else edge_weight.to(dtype)
+    weight = torch.ones_like(source, dtype=dtype) if edge_weight is None else edge_weight
     row, col, weight = _merge(target, source, weight, num_nodes, "amax" if edge_weight is None else "sum")
     if not directed:
         row, col, weight = _merge(torch.cat([row, col]), torch.cat([col, row]), weight.repeat(2), num_nodes, "amax")

@@ -38,7 +38,7 @@ class Graph:
 
     def __post_init__(self) -> None:
         _check_features(self.x)
-        _check_edges(self.edge_index, self.edge_weight, self.num_nodes)
+        check_edges(self.edge_index, self.edge_weight, self.num_nodes)
         if self.y is not None:
             _check_labels(self.y, self.num_nodes, self.class_names)
         for what, names, size in (
@@ -109,10 +109,11 @@ class Graph:
             x.crow_indices().to(torch.int64),
             x.col_indices().to(torch.int64),
             x.values(),
-            self.edge_index,
+            self.edge_index.to(torch.int64),
             self.edge_weight,
             self.y,
         )
+        digest.update(str(tuple(self.x.shape)).encode())
         for part in parts:
             digest.update(b"none" if part is None else part.detach().cpu().contiguous().numpy().tobytes())
             digest.update(str(None if part is None else tuple(part.shape)).encode())
@@ -173,7 +174,10 @@ class Graph:
             if not graph.is_directed():
                 values += [w for w, loop in zip(values, loops, strict=True) if not loop]
             weights = torch.tensor(values, dtype=torch.float32)
-        y, class_names = (None, None) if label is None else _encode_labels([graph.nodes[n].get(label) for n in nodes])
+        labels = None if label is None else [graph.nodes[node].get(label) for node in nodes]
+        if labels is not None and all(value is None for value in labels):
+            raise GWNError(f"no node has a {label!r} to use as its label; name a node attribute that exists")
+        y, class_names = (None, None) if labels is None else _encode_labels(labels)
         return cls(
             x=_features(x),
             edge_index=torch.tensor(pairs, dtype=torch.long).reshape(-1, 2).t().contiguous(),
@@ -197,12 +201,14 @@ def _features(x: Any) -> Tensor:
     if isinstance(x, Tensor):
         return x if x.is_floating_point() else x.float()
     if hasattr(x, "tocsr"):
-        csr = x.tocsr()
+        csr = x.tocsr(copy=True)
+        csr.sum_duplicates()
         return torch.sparse_csr_tensor(
             torch.from_numpy(csr.indptr.astype(np.int64)),
             torch.from_numpy(csr.indices.astype(np.int64)),
             torch.from_numpy(csr.data.astype(np.float32)),
             csr.shape,
+            check_invariants=True,
         )
     return torch.as_tensor(np.asarray(x, dtype=np.float32))
 
@@ -230,7 +236,8 @@ def _check_features(x: Tensor) -> None:
         raise GWNError("the features contain NaN or infinite values; fill or drop them first")
 
 
-def _check_edges(edge_index: Tensor, edge_weight: Tensor | None, num_nodes: int) -> None:
+def check_edges(edge_index: Tensor, edge_weight: Tensor | None, num_nodes: int) -> None:
+    """Refuse edges between nodes that do not exist, and weights that are not one finite number >= 0 for each edge."""
     if edge_index.dim() != 2 or edge_index.shape[0] != 2 or edge_index.dtype not in (torch.int64, torch.int32):
         raise GWNError(f"edge_index must be integer of shape [2, E]; got {tuple(edge_index.shape)} {edge_index.dtype}")
     if edge_index.numel() > 0:

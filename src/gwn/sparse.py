@@ -95,6 +95,15 @@ class SparseMatrix:
         flipped, order = self.pattern.transpose
         return SparseMatrix(flipped, self.values[order])
 
+    @property
+    def dtype(self) -> torch.dtype:
+        """As `Tensor.dtype`; this and `size` are all that PyTorch Geometric's layers ask of their input."""
+        return self.values.dtype
+
+    def size(self, dim: int) -> int:
+        """As `Tensor.size`."""
+        return self.pattern.shape[dim]
+
     def with_values(self, values: Tensor) -> SparseMatrix:
         """Other values in the same places."""
         return SparseMatrix(self.pattern, values)

@@ -66,9 +66,9 @@ class _Integrate(torch.autograd.Function):
             for n in range(steps):
                 states[n + 1] = x_prev if n == 0 else states[n - 1]
                 operator.advance_(n, scheme.step(n), states[n], states[n + 1], x0)
-            ctx.save_for_backward(x, x_prev, x0, states if keep_states else None)
+            ctx.save_for_backward(x, x_prev, x0, states if keep_states else None, *parameters)
             return states
-        ctx.save_for_backward(x, x_prev, x0, None)
+        ctx.save_for_backward(x, x_prev, x0, None, *parameters)
         tape = _Tape(steps) if keep_states else None
         current, previous = x.contiguous(), x_prev.clone(memory_format=torch.contiguous_format)
         for n in range(steps):
@@ -84,7 +84,7 @@ class _Integrate(torch.autograd.Function):
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, grad_out: Tensor) -> tuple[Any, ...]:
         operator, scheme, steps = ctx.operator, ctx.scheme, ctx.steps
-        x, x_prev, x0, states = ctx.saved_tensors
+        x, x_prev, x0, states, *_ = ctx.saved_tensors  # parameters too: PyTorch checks that they are unchanged
         total = Gradients(operator.parameters, x_prev, x0)
         outputs = grad_out if ctx.trajectory else None
         last = grad_out[steps] if outputs is not None else grad_out

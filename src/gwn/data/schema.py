@@ -1,0 +1,175 @@
+"""How a node table becomes features and labels, learnt once and applied unchanged to every later table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import scipy.sparse as sp
+import torch
+from torch import Tensor
+
+from gwn.data.columns import Column
+from gwn.data.structural import STRUCTURAL, structural_features
+from gwn.data.tables import Table
+from gwn.errors import GWNError
+from gwn.graph import UNLABELLED
+from gwn.registry import require_known
+
+ID_NAMES = ("id", "node_id", "node")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeatureSchema:
+    """Columns and what they encode to, names of the special columns, classes, and structural features if any.
+
+    id_column   None where nodes are numbered by their row, from 0
+    """
+
+    columns: tuple[Column, ...]
+    label_column: str | None = None
+    class_names: tuple[str, ...] = ()
+    id_column: str | None = None
+    weight_column: str | None = None
+    structural: str | None = None
+
+    @classmethod
+    def fit(
+        cls,
+        table: Table,
+        *,
+        label_column: str | None = None,
+        id_column: str | None = None,
+        weight_column: str | None = None,
+        drop_columns: Sequence[str] = (),
+        structural: str | None = None,
+        standardise: bool = True,
+    ) -> FeatureSchema:
+        """Learn the encoding of every column that is not the id, the label or dropped."""
+        if structural is not None:
+            require_known("structural features", structural, STRUCTURAL)
+        for what, names in (("label column", [label_column]), ("id column", [id_column]), ("column", drop_columns)):
+            for name in names:
+                if name is not None:
+                    table.require(what, name)
+        if table.rows == 0:
+            raise GWNError(f"{table.path} has column names but no rows")
+        if id_column is None:
+            free = [name for name in table.columns if name != label_column and name not in drop_columns]
+            id_column = next((name for name in free if name.lower() in ID_NAMES), None)
+        special = {label_column, id_column, *drop_columns}
+        features = [name for name in table.columns if name not in special]
+        if not features and structural is None:
+            raise GWNError(
+                f"{table.path.name} has no feature columns; choose features made from the edges: "
+                "--features degree, --features random-walk or --features constant"
+            )
+        return cls(
+            columns=tuple(Column.infer(table, name, standardise=standardise) for name in features),
+            label_column=label_column,
+            class_names=() if label_column is None else _class_names(table, label_column),
+            id_column=id_column,
+            weight_column=weight_column,
+            structural=structural,
+        )
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """One name a feature, in the order of the columns of `features`."""
+        names = tuple(name for column in self.columns for name in column.feature_names)
+        return names if self.structural is None else names + STRUCTURAL[self.structural][1]
+
+    def features(self, table: Table, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
+        """Features [N, f] as a sparse CSR tensor; a table without these columns is refused."""
+        missing = [repr(column.name) for column in self.columns if column.name not in table.columns]
+        if missing:
+            more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
+            raise GWNError(
+                f"{table.path.name} lacks {len(missing)} of the {len(self.columns)} columns that the model was trained "
+                f"on: {', '.join(missing[:5])}{more}; give a table with the same columns"
+            )
+        blocks = [column.encode(table) for column in self.columns]
+        if self.structural is not None:
+            blocks.append(sp.csr_matrix(structural_features(self.structural, edge_index, edge_weight, table.rows)))
+        x = sp.hstack(blocks, format="csr", dtype=np.float32)
+        x.sort_indices()
+        return torch.sparse_csr_tensor(
+            torch.from_numpy(x.indptr.astype(np.int64)),
+            torch.from_numpy(x.indices.astype(np.int64)),
+            torch.from_numpy(x.data),
+            x.shape,
+            check_invariants=True,
+        )
+
+    def labels(self, table: Table) -> Tensor | None:
+        """Class numbers, -1 where the cell is empty; None where the table has no label column."""
+        if self.label_column is None or self.label_column not in table.columns:
+            return None
+        text = table.text(self.label_column)
+        found = pc.index_in(text, value_set=pa.array(self.class_names, pa.string()))
+        strange = pc.unique(text.filter(pc.and_(pc.is_null(found), pc.not_equal(text, "")))).to_pylist()
+        if strange:
+            raise GWNError(
+                f"{table.path.name}: label column {self.label_column!r} names the class {strange[0]!r}, which the "
+                f"model does not know (known: {', '.join(self.class_names)}); empty the cell to predict it"
+            )
+        return torch.from_numpy(np.array(pc.fill_null(found, UNLABELLED), dtype=np.int64))
+
+    def ids(self, table: Table) -> Any:
+        """Node ids as Arrow text, each of them once."""
+        if self.id_column is None:
+            return pa.array([str(row) for row in range(table.rows)], pa.string())
+        table.require("id column", self.id_column)
+        ids = table.text(self.id_column, missing=())
+        counts = pc.value_counts(ids)
+        for entry in counts.filter(pc.greater(counts.field("counts"), 1)).slice(0, 1).to_pylist():
+            raise GWNError(
+                f"{table.path.name}: id {entry['values']!r} is given to {entry['counts']} rows of column "
+                f"{self.id_column!r}; every node needs an id of its own"
+            )
+        if pc.any(pc.equal(ids, "")).as_py():
+            row = pc.index(ids, "").as_py() + 1
+            raise GWNError(f"{table.path.name}: column {self.id_column!r} has no id in row {row}")
+        return ids
+
+    def to_json(self) -> dict[str, Any]:
+        """As a plain dictionary for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> FeatureSchema:
+        """From what `to_json` gave, possibly by way of a file."""
+        try:
+            fields = dict(data)
+            columns = tuple(
+                Column(**{**column, "categories": tuple(column["categories"])}) for column in fields.pop("columns")
+            )
+            if any(column.kind not in ("number", "boolean", "category") for column in columns):
+                raise ValueError("unknown kind of column")
+            return cls(columns=columns, class_names=tuple(fields.pop("class_names")), **fields)
+        except (KeyError, TypeError, ValueError) as error:
+            raise GWNError(f"the description of the features is damaged ({error!r}); train the model again") from error
+
+
+def _class_names(table: Table, name: str) -> tuple[str, ...]:
+    """The different labels: in the order of numbers where all are whole numbers, of text otherwise."""
+    text = table.text(name)
+    names = [cell for cell in pc.unique(text).to_pylist() if cell]
+    labelled = pc.sum(pc.not_equal(text, "")).as_py() or 0
+    if len(names) < 2:
+        held = f"only the class {names[0]!r}" if names else "no label at all"
+        raise GWNError(f"{table.path.name}: label column {name!r} has {held}; at least two classes are needed")
+    if len(names) > max(20, labelled // 2):
+        raise GWNError(
+            f"{table.path.name}: label column {name!r} has {len(names)} different values in {labelled} labelled rows; "
+            "it looks like a number or an identifier, classes are needed"
+        )
+    return tuple(sorted(names, key=int) if all(_is_integer(cell) for cell in names) else sorted(names))
+
+
+def _is_integer(cell: str) -> bool:
+    return cell.lstrip("-").isdecimal()

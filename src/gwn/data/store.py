@@ -1,0 +1,107 @@
+"""Where the files are: the folder `GWN_DATA`, which is never written to, then the cache, then the network."""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import os
+import tempfile
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+
+from gwn.data.dataset import DatasetSpec
+from gwn.errors import GWNError
+
+TIMEOUT_SECONDS = 30
+CHUNK_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Located:
+    """A root that has all files of a dataset, and their SHA-256."""
+
+    root: Path
+    files: dict[str, str]
+
+
+def cache_root() -> Path:
+    """`GWN_CACHE`, else a folder in the user's home; downloads go here."""
+    given = os.environ.get("GWN_CACHE")
+    return Path(given).expanduser() if given else Path.home() / ".cache" / "gwn"
+
+
+def data_roots() -> tuple[Path, ...]:
+    """The folders that are searched, in order."""
+    given = os.environ.get("GWN_DATA")
+    if not given:
+        return (cache_root() / "data",)
+    root = Path(given).expanduser()
+    if not root.is_dir():
+        raise GWNError(f"GWN_DATA is {given!r}, which is not a folder; set it to the folder that has the datasets")
+    return (root, cache_root() / "data")
+
+
+def sha256(path: Path) -> str:
+    """SHA-256 of a file's bytes; it is read, never interpreted."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(CHUNK_BYTES):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def locate(spec: DatasetSpec) -> Located:
+    """The root that has the files of `spec`, every hash checked before anything is opened."""
+    roots = data_roots()
+    for root in roots:
+        for paths in (tuple(spec.files), spec.unpacked):
+            if (paths or not spec.files) and all((root / path).is_file() for path in paths):
+                return Located(root, {path: _checked(spec, root, path) for path in paths})
+    missing = next(path for path in spec.files if not (roots[0] / path).is_file())
+    for path in spec.files:
+        target = roots[-1] / path
+        if not target.is_file():
+            _download(spec, path, target, missing=roots[0] / missing)
+    return Located(roots[-1], {path: _checked(spec, roots[-1], path) for path in spec.files})
+
+
+def _checked(spec: DatasetSpec, root: Path, path: str) -> str:
+    try:
+        found = sha256(root / path)
+    except OSError as error:
+        raise GWNError(f"{path} in {root} cannot be read: {error.strerror}") from error
+    _require_hash(spec, path, found, where=f"in {root}")
+    return found
+
+
+def _require_hash(spec: DatasetSpec, path: str, found: str, *, where: str) -> None:
+    expected = spec.files.get(path, "")
+    if spec.pinned and found != expected:
+        raise GWNError(
+            f"{spec.name}: {path} {where} is not the original (SHA-256 {found[:12]}…, expected {expected[:12]}…) "
+            "and was not opened; delete it to download it again, or restore the original"
+        )
+
+
+def _download(spec: DatasetSpec, path: str, target: Path, *, missing: Path) -> None:
+    """Into a temporary file, then into place in one step: two processes at once cannot harm each other."""
+    partial = None
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=target.parent, prefix=".partial-", delete=False) as file:
+            partial = Path(file.name)
+            with urllib.request.urlopen(spec.urls[path], timeout=TIMEOUT_SECONDS) as answer:
+                while chunk := answer.read(CHUNK_BYTES):
+                    file.write(chunk)
+        _require_hash(spec, path, sha256(partial), where=f"from {spec.urls[path]}")
+        os.replace(partial, target)
+    except (OSError, http.client.HTTPException) as error:
+        reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or error
+        raise GWNError(
+            f"{spec.name}: {missing.name} is missing in {missing.parent} and could not be downloaded ({reason}); "
+            "set GWN_DATA to a folder that has it, or try again with a network"
+        ) from error
+    finally:
+        if partial is not None:
+            partial.unlink(missing_ok=True)

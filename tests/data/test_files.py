@@ -1,0 +1,242 @@
+"""A person's own graph from CSV and Parquet: what they wrote is what the model gets."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import torch
+
+from gwn.data import Dataset, make_splits
+from gwn.data.files import load_files
+from gwn.data.schema import FeatureSchema
+from gwn.errors import GWNError
+
+NODES = """id,age,member,colour,topic
+a,1,true,red,physics
+b,2,false,blue,maths
+c,3,True,,physics
+d,6,false,red,
+e,8,true,blue,maths
+"""
+EDGES = """source,target,w
+a,b,1.5
+b,a,1.5
+b,c,2
+d,d,9
+"""
+
+Load = Callable[..., tuple[Dataset, FeatureSchema]]
+
+
+@pytest.fixture
+def load(tmp_path: Path) -> Load:
+    def load(nodes: str = NODES, edges: str = EDGES, **options: Any) -> tuple[Dataset, FeatureSchema]:
+        (tmp_path / "nodes.csv").write_text(nodes)
+        (tmp_path / "edges.csv").write_text(edges)
+        options.setdefault("label_column", "topic")
+        return load_files(edges=tmp_path / "edges.csv", nodes=tmp_path / "nodes.csv", **options)
+
+    return load
+
+
+def test_every_column_becomes_what_it_is(load: Load) -> None:
+    dataset, schema = load(standardise=False)
+    graph = dataset.graph
+    assert [column.kind for column in schema.columns] == ["number", "boolean", "category"]
+    assert graph.feature_names == ("age", "member", "colour=blue", "colour=red")
+    assert graph.x.to_dense().tolist() == [[1, 1, 0, 1], [2, 0, 1, 0], [3, 1, 0, 0], [6, 0, 0, 1], [8, 1, 1, 0]]
+    assert graph.class_names == ("maths", "physics")
+    assert graph.labels.tolist() == [1, 0, 1, -1, 0]
+    assert graph.node_ids == ("a", "b", "c", "d", "e")
+    assert graph.edge_index.tolist() == [[0, 1, 1, 2], [1, 0, 2, 1]]
+    assert set(dataset.files) == {"nodes.csv", "edges.csv"}
+    assert (dataset.default_split, dataset.directed, dataset.metric) == ("stratified", False, "accuracy")
+
+
+def test_numbers_are_standardised(load: Load) -> None:
+    age = load()[0].graph.x.to_dense()[:, 0].double()
+    assert float(age.mean()) == pytest.approx(0, abs=1e-6)
+    assert float(age.std(correction=0)) == pytest.approx(1, abs=1e-6)
+
+
+def test_a_constant_column_does_not_divide_by_zero(load: Load) -> None:
+    graph = load("id,one,topic\na,1,x\nb,1,y\nc,1,x\n", "source,target\na,b\n")[0].graph
+    assert graph.x.to_dense().tolist() == [[0], [0], [0]]
+
+
+def test_weights_and_direction(load: Load) -> None:
+    graph = load(weight_column="w", directed=True)[0].graph
+    assert graph.edge_index.tolist() == [[0, 1, 1, 3], [1, 0, 2, 3]]
+    assert graph.edge_weight is not None
+    assert graph.edge_weight.tolist() == [1.5, 1.5, 2.0, 9.0]
+    both = load(weight_column="w")[0].graph
+    assert both.edge_weight is not None
+    assert both.edge_weight.tolist() == [1.5, 1.5, 2.0, 2.0]
+
+
+def test_ids_are_text(load: Load) -> None:
+    nodes = "id,f,topic\n007,1,x\n7,2,y\n7.0,3,x\n"
+    graph = load(nodes, "source,target\n007,7\n7,7.0\n")[0].graph
+    assert graph.node_ids == ("007", "7", "7.0")
+    assert graph.num_edges == 4
+
+
+def test_a_node_may_be_called_na(load: Load) -> None:
+    graph = load("id,f,topic\nNA,1,x\nnull,2,y\nnan,3,NA\n", "source,target\nNA,nan\n")[0].graph
+    assert graph.node_ids == ("NA", "null", "nan")
+    assert graph.labels.tolist() == [0, 1, -1]
+
+
+def test_the_index_that_pandas_writes_is_no_feature(load: Load) -> None:
+    graph = load(",id,f,topic\n0,a,5,x\n1,b,6,y\n2,c,7,x\n", ",p,q\n0,a,b\n")[0].graph
+    assert graph.feature_names == ("f",)
+    assert graph.num_edges == 2
+
+
+def test_a_wide_table(load: Load) -> None:
+    names = ",".join(f"a_rather_long_column_name_{i}" for i in range(4000))
+    rows = "".join(f"{node},{','.join([str(i % 7)] * 4000)},{node}\n" for i, node in enumerate("xyz"))
+    assert load(f"id,{names},topic\n{rows}", "source,target\nx,y\n")[0].graph.num_features == 4000
+
+
+def test_without_an_id_column_rows_are_numbered(load: Load) -> None:
+    graph = load("f,topic\n1,x\n2,y\n3,x\n", "source,target\n0,2\n")[0].graph
+    assert graph.node_ids == ("0", "1", "2")
+    assert graph.edge_index.tolist() == [[0, 2], [2, 0]]
+
+
+@pytest.mark.parametrize("header", ["src,dst,x", "From,To,x", "SOURCE,TARGET,x", "a1,a2,x", "x,source,target"])
+def test_edge_columns_are_found(header: str, load: Load) -> None:
+    row = "a,b" if not header.startswith("x") else "9,a,b"
+    row = row if row.startswith("9") else row + ",9"
+    assert load(edges=f"{header}\n{row}\n")[0].graph.edge_index.tolist() == [[0, 1], [1, 0]]
+
+
+def test_edge_columns_are_chosen(load: Load) -> None:
+    edges = "when,whom,who\n1,b,a\n"
+    graph = load(edges=edges, source_column="who", target_column="whom", directed=True)[0].graph
+    assert graph.edge_index.tolist() == [[0], [1]]
+
+
+def test_semicolons_tabs_and_a_byte_order_mark(load: Load) -> None:
+    expected = load()[0].graph.content_hash()
+    assert load(NODES.replace(",", ";"), EDGES.replace(",", "\t"))[0].graph.content_hash() == expected
+    assert load("\ufeff" + NODES, EDGES.replace("\n", "\r\n"))[0].graph.content_hash() == expected
+
+
+def test_quoted_cells_keep_commas_and_newlines(load: Load) -> None:
+    nodes = 'id,f,topic\n"a,1",1,"x\ny"\nb,2,z\nc,3,z\n'
+    graph = load(nodes, 'source,target\n"a,1",b\n')[0].graph
+    assert graph.node_ids == ("a,1", "b", "c")
+    assert graph.class_names == ("x\ny", "z")
+
+
+def test_whole_number_classes_are_in_number_order(load: Load) -> None:
+    graph = load("id,f,topic\na,1,10\nb,2,9\nc,3,NA\nd,4,10\n", "source,target\na,b\n")[0].graph
+    assert graph.class_names == ("9", "10")
+    assert graph.labels.tolist() == [1, 0, -1, 1]
+
+
+def test_a_graph_without_edges_is_a_graph(load: Load) -> None:
+    assert load(edges="source,target\n")[0].graph.num_edges == 0
+
+
+def test_columns_can_be_dropped(load: Load) -> None:
+    assert load(drop_columns=["colour", "member"])[0].graph.feature_names == ("age",)
+
+
+def test_structural_features_are_appended_or_alone(load: Load) -> None:
+    alone = load("id,topic\na,x\nb,y\nc,x\nd,y\n", "source,target\na,b\n", structural="constant")[0].graph
+    assert alone.x.to_dense().tolist() == [[1]] * 4
+    both = load(structural="degree")[0].graph
+    assert both.feature_names is not None
+    assert both.feature_names[:5] == ("age", "member", "colour=blue", "colour=red", "log-degree")
+    assert both.x.to_dense()[:, 4].tolist() == pytest.approx(np.log1p([1, 2, 1, 0, 0]).tolist())
+
+
+def test_parquet_is_the_same_graph(load: Load, tmp_path: Path) -> None:
+    expected = load(weight_column="w")[0].graph
+    nodes = pa.table(
+        {
+            "id": ["a", "b", "c", "d", "e"],
+            "age": pa.array([1, 2, 3, 6, 8], pa.int32()),
+            "member": [True, False, True, False, True],
+            "colour": pa.array(["red", "blue", None, "red", "blue"]).dictionary_encode(),
+            "topic": ["physics", "maths", "physics", None, "maths"],
+        }
+    )
+    edges = pa.table({"source": list("abbd"), "target": list("bacd"), "w": [1.5, 1.5, 2, 9]})
+    pq.write_table(nodes, tmp_path / "nodes.parquet")
+    pq.write_table(edges, tmp_path / "edges.parquet")
+    dataset, _ = load_files(
+        edges=tmp_path / "edges.parquet", nodes=tmp_path / "nodes.parquet", label_column="topic", weight_column="w"
+    )
+    assert dataset.graph.content_hash() == expected.content_hash()
+    assert dataset.graph.feature_names == expected.feature_names
+
+
+def test_parquet_numbers_as_ids_and_labels(tmp_path: Path) -> None:
+    nodes = {"id": [2**60, 2**60 + 1, 5], "f": [1.0, 2.0, 3.0], "y": pa.array([1.0, 2.0, None])}
+    pq.write_table(pa.table(nodes), tmp_path / "n.parquet")
+    (tmp_path / "e.csv").write_text(f"source,target\n{2**60},{2**60 + 1}\n5,{2**60}\n")
+    graph = load_files(edges=tmp_path / "e.csv", nodes=tmp_path / "n.parquet", label_column="y")[0].graph
+    assert graph.node_ids == (str(2**60), str(2**60 + 1), "5")
+    assert graph.class_names == ("1", "2")
+    assert graph.num_edges == 4
+
+
+def test_an_id_in_the_index_of_a_data_frame_is_not_lost(tmp_path: Path) -> None:
+    import pandas as pd
+
+    frame = pd.DataFrame({"id": ["p", "q", "r"], "f": [1.0, 2.0, 3.0], "y": ["u", "v", "u"]}).set_index("id")
+    frame.to_parquet(tmp_path / "n.parquet")
+    (tmp_path / "e.csv").write_text("source,target\np,q\n")
+    graph = load_files(edges=tmp_path / "e.csv", nodes=tmp_path / "n.parquet", label_column="y")[0].graph
+    assert graph.node_ids == ("p", "q", "r")
+
+
+def test_a_schema_survives_json_and_encodes_a_new_graph_the_same_way(load: Load) -> None:
+    dataset, schema = load(structural="random-walk", weight_column="w")
+    read = FeatureSchema.from_json(json.loads(json.dumps(schema.to_json())))
+    assert read == schema
+    again, _ = load(schema=read, label_column=None)
+    assert again.graph.content_hash() == dataset.graph.content_hash()
+    new = "extra,id,colour,member,age\n0,z,green,false,1\n0,y,red,true,8\n"
+    graph = load(new, "source,target,w\nz,y,1\n", schema=read, label_column=None)[0].graph
+    assert graph.y is None
+    assert graph.class_names == ("maths", "physics")
+    assert graph.num_features == dataset.graph.num_features
+    assert graph.x.to_dense()[0, 1:4].tolist() == [0, 0, 0]  # false, and a colour never seen
+    torch.testing.assert_close(graph.x.to_dense()[:, 0], dataset.graph.x.to_dense()[[0, 4], 0])
+
+
+def test_a_table_for_another_feature_set_is_refused_by_name(load: Load) -> None:
+    _, schema = load()
+    with pytest.raises(GWNError, match=r"lacks 2 of the 3 columns.*'age', 'member'"):
+        load("id,colour\na,red\nb,red\n", "source,target\na,b\n", schema=schema, label_column=None)
+    with pytest.raises(GWNError, match="numeric column 'age' has 'old' in row 2"):
+        load("id,age,member,colour\na,1,true,red\nb,old,true,red\n", "s,t\n", schema=schema, label_column=None)
+    with pytest.raises(GWNError, match="column 'member' has 'maybe' in row 1"):
+        load("id,age,member,colour\na,1,maybe,red\n", "s,t\n", schema=schema, label_column=None)
+    with pytest.raises(GWNError, match="class 'chemistry', which the model does not know"):
+        load(NODES.replace("maths", "chemistry"), schema=schema)
+
+
+@pytest.mark.parametrize(
+    "damage", [{}, {"columns": [{"name": "x"}]}, {"columns": [{"name": "x", "kind": "odd", "categories": []}]}]
+)
+def test_a_damaged_schema_is_one_line(damage: dict[str, Any]) -> None:
+    with pytest.raises(GWNError, match="description of the features is damaged"):
+        FeatureSchema.from_json({"class_names": [], **damage})
+
+
+def test_the_result_can_be_split_and_unlabelled_nodes_stay_out(load: Load) -> None:
+    (split,) = make_splits(load()[0], None, 1)
+    assert 3 not in torch.cat([split.train, split.val, split.test])
