@@ -1,0 +1,1 @@
+"""Results as pictures and tables: first the data, then the drawing."""

@@ -1,0 +1,79 @@
+"""How a model is trained: everything that is not the model, as one frozen record."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+
+from gwn.errors import GWNError
+from gwn.graph import Graph
+from gwn.registry import require_known
+from gwn.training.stopping import STOPPING
+
+DTYPES = {"float32": torch.float32, "float64": torch.float64}
+DEVICES = ("auto", "cpu", "cuda", "mps")
+SMALL_GRAPH = 200_000
+"""Stored feature values plus edges; below that one epoch is a few milliseconds of one thread's work."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainConfig:
+    """Adam on the cross-entropy of the training nodes, full batch.
+
+    epochs          at most this many
+    lr              Adam's learning rate
+    weight_decay    Adam's L2 penalty
+    stopping        "paper": stop when the validation loss exceeds the mean of the last ten; "patience": stop after
+                    `patience` epochs without a better validation score; "none": run all epochs
+    device, dtype   where and how precisely to compute
+    threads         CPU threads; 0 takes one for a small graph, where waiting for each other costs more than it gives
+                    (a factor of ten on a busy machine), and PyTorch's choice for a large one
+    deterministic   refuse operations that may differ from run to run
+    """
+
+    epochs: int = 200
+    lr: float = 0.01
+    weight_decay: float = 5e-4
+    stopping: str = "patience"
+    patience: int = 50
+    device: str = "auto"
+    dtype: str = "float32"
+    threads: int = 0
+    deterministic: bool = False
+
+    def __post_init__(self) -> None:
+        require_known("stopping rule", self.stopping, STOPPING)
+        require_known("dtype", self.dtype, DTYPES)
+        require_known("device", self.device.split(":")[0], DEVICES)
+        for name in ("epochs", "lr", "patience"):
+            if not getattr(self, name) > 0:
+                raise GWNError(f"{name} must be greater than 0; got {getattr(self, name)}")
+        for name in ("weight_decay", "threads"):
+            if not getattr(self, name) >= 0:
+                raise GWNError(f"{name} must not be negative; got {getattr(self, name)}")
+
+    @property
+    def torch_dtype(self) -> torch.dtype:
+        return DTYPES[self.dtype]
+
+    @property
+    def torch_device(self) -> torch.device:
+        """The device itself; "auto" takes CUDA where there is one, and the CPU otherwise."""
+        kind = self.device.split(":")[0]
+        if kind == "auto":
+            return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        available = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+        if not available[kind]:
+            raise GWNError(f"device {self.device!r} is not available on this machine; use --device cpu")
+        return torch.device(self.device)
+
+    def choose_threads(self, graph: Graph) -> int:
+        """How many CPU threads to use on this graph."""
+        stored = graph.x.values().numel() if graph.is_sparse else graph.x.numel()
+        small = stored + graph.num_edges < SMALL_GRAPH
+        return self.threads or (1 if small else torch.get_num_threads())
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)

@@ -1,0 +1,28 @@
+"""Why a run overflowed: the states of the wave are looked at, and the cause is named."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from gwn.errors import Diverged
+from gwn.graph import Graph
+from gwn.networks import GWN
+
+
+def diverged(model: nn.Module, graph: Graph, epoch: int, loss: float) -> Diverged:
+    """The error for a loss that is no longer a number, with its cause and the setting to change."""
+    start = f"training diverged in epoch {epoch}: the loss is {loss}"
+    if any(not bool(torch.isfinite(p).all()) for p in model.parameters()):
+        return Diverged(f"{start} because the weights are no longer finite; use a smaller lr")
+    if isinstance(model, GWN):
+        norms = model.trajectory(graph.x, graph.edge_index, graph.edge_weight).double().square().sum((1, 2)).sqrt()
+        finite = torch.isfinite(norms)
+        reached = int(finite.sum()) - 1
+        growth = float((norms[reached] / norms[0].clamp_min(1e-30)) ** (1 / max(1, reached)))
+        what = f"the wave grows {growth:.3g}-fold a step"
+        cure = f"use a smaller time or tau (now time={model.time:g}, tau={model.scheme.tau:g}: {model.num_steps} steps)"
+        if not bool(finite.all()):
+            return Diverged(f"{start}; {what} and overflows at step {reached + 1}; {cure}")
+        return Diverged(f"{start}; {what}, to {float(norms[-1]):.3g} at the last step; {cure}, or a smaller lr")
+    return Diverged(f"{start}; use a smaller lr")

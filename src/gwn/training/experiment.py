@@ -1,0 +1,169 @@
+"""One configuration over several splits: every finished run is kept, and the same call continues where it stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from gwn.data import Dataset, Split
+from gwn.errors import Diverged
+from gwn.models import ModelSpec
+from gwn.training.config import TrainConfig
+from gwn.training.fit import fit, seed_everything
+from gwn.training.memory import PeakMemory
+from gwn.training.result import FORMAT, RunResult, environment, summary_of_runs
+from gwn.training.store import content_key, read_json, write_json, write_weights
+
+OnProgress = Callable[[int, int, float], None]
+OnRun = Callable[[RunResult], None]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Experiment:
+    """What is to be computed: a model with settings, on a dataset, over splits.
+
+    origin   how the dataset was named or which files it came from, so that `gwn predict` finds it again
+    """
+
+    dataset: Dataset
+    model: ModelSpec
+    settings: Mapping[str, Any]
+    config: TrainConfig
+    splits: Sequence[Split]
+    seed: int = 0
+    origin: Mapping[str, Any] | None = None
+
+    def describe(self) -> dict[str, Any]:
+        """Everything that decides the outcome of a run, except its number."""
+        graph = self.dataset.graph
+        return {
+            "format": FORMAT,
+            "dataset": {
+                "name": self.dataset.name,
+                "hash": graph.content_hash(),
+                "files": dict(self.dataset.files),
+                "directed": self.dataset.directed,
+                "nodes": graph.num_nodes,
+                "edges": graph.num_edges,
+                "features": graph.num_features,
+                "classes": graph.num_classes,
+            },
+            "metric": self.dataset.metric,
+            "split": self.splits[0].kind,
+            "seed": self.seed,
+            "model": self.model.name,
+            "settings": dict(self.settings),
+            "training": self.config.to_json(),
+            "selection": "epoch with the best validation score, ties by lower validation loss",
+        }
+
+    def folder(self, root: Path) -> Path:
+        """Where its results live: the same configuration always has the same name."""
+        return root / f"{self.dataset.name}-{self.model.name}-{content_key(self.describe())}"
+
+
+def run_experiment(
+    experiment: Experiment,
+    root: Path,
+    *,
+    force: bool = False,
+    on_progress: OnProgress | None = None,
+    on_run: OnRun | None = None,
+) -> tuple[dict[str, Any], Path]:
+    """Compute the runs that are missing; the result (also in `result.json`) and its folder.
+
+    on_progress   called with (run, epoch, validation score) after every epoch
+    on_run        called with every run's result, those found on disk included
+    """
+    folder = experiment.folder(root)
+    graph = experiment.dataset.graph
+    identity = {
+        **experiment.describe(),
+        "classes": [graph.label_name(index) for index in range(graph.num_classes)],
+        "feature_names": None if graph.feature_names is None else list(graph.feature_names),
+        "origin": None if experiment.origin is None else dict(experiment.origin),
+    }
+    write_json(folder / "config.json", identity)
+    with _threads(experiment.config.choose_threads(graph)):
+        runs = list(_runs(experiment, folder, force, on_progress, on_run))
+        machine = environment(experiment.config.torch_device)
+    result_json = {
+        **identity,
+        "created": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "environment": machine,
+        "caveat": experiment.dataset.caveat,
+        "runs": [run.to_json() for run in runs],
+        "summary": summary_of_runs(runs),
+    }
+    write_json(folder / "result.json", result_json)
+    return result_json, folder
+
+
+def _runs(
+    experiment: Experiment, folder: Path, force: bool, on_progress: OnProgress | None, on_run: OnRun | None
+) -> Iterator[RunResult]:
+    """Every run's result: read where it is there, computed and written where it is not."""
+    for number, split in enumerate(experiment.splits):
+        path = folder / f"run-{number:02d}.json"
+        if path.exists() and not force:
+            result = RunResult.from_json(read_json(path))
+        else:
+            result = _one_run(experiment, number, split, folder, on_progress)
+            write_json(path, result.to_json())
+        if on_run is not None:
+            on_run(result)
+        yield result
+
+
+@contextmanager
+def _threads(count: int) -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _one_run(
+    experiment: Experiment, number: int, split: Split, folder: Path, on_progress: OnProgress | None
+) -> RunResult:
+    config, dataset = experiment.config, experiment.dataset
+    device, seed = config.torch_device, experiment.seed + number
+    graph = dataset.graph.to(device, config.torch_dtype)
+    seed_everything(seed, config.deterministic)
+    model = experiment.model.build(graph.num_features, graph.num_classes, **experiment.settings)
+    model = model.to(device, config.torch_dtype)
+    outcome = RunResult(
+        run=number,
+        seed=seed,
+        split_hash=split.content_hash(),
+        split_sizes=(split.train.numel(), split.val.numel(), split.test.numel()),
+        status="ok",
+        parameters=sum(parameter.numel() for parameter in model.parameters()),
+    )
+    report = None if on_progress is None else (lambda epoch, score: on_progress(number, epoch, score))
+    try:
+        with PeakMemory(device) as peak:
+            fitted = fit(model, graph, split, config, dataset.metric, report)
+    except Diverged as error:
+        return replace(outcome, status="diverged", reason=str(error))
+    finally:
+        torch.use_deterministic_algorithms(False)
+    return replace(
+        outcome,
+        val=fitted.val,
+        test=fitted.test,
+        val_loss=fitted.val_loss,
+        best_epoch=fitted.best_epoch,
+        epochs=fitted.epochs,
+        seconds=fitted.seconds,
+        peak_memory_mib=peak.mebibytes,
+        weights_sha256=write_weights(folder / f"run-{number:02d}.safetensors", fitted.weights),
+    )

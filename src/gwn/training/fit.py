@@ -1,0 +1,103 @@
+"""The one training loop."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from gwn.data.splits import Split
+from gwn.graph import Graph
+from gwn.registry import lookup
+from gwn.training.config import TrainConfig
+from gwn.training.divergence import diverged
+from gwn.training.metrics import METRICS
+from gwn.training.stopping import STOPPING
+
+OnEpoch = Callable[[int, float], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fit:
+    """What one run of the loop gave: scores at the epoch chosen on validation, and that epoch's weights."""
+
+    val: float
+    test: float
+    val_loss: float
+    best_epoch: int
+    epochs: int
+    seconds: float
+    weights: dict[str, Tensor]
+
+
+def seed_everything(seed: int, deterministic: bool = False) -> None:
+    """The same random numbers from here on; with `deterministic`, operations that could still differ are errors."""
+    torch.manual_seed(seed)
+    torch.use_deterministic_algorithms(deterministic)
+
+
+def fit(
+    model: nn.Module,
+    graph: Graph,
+    split: Split,
+    config: TrainConfig,
+    metric: str = "accuracy",
+    on_epoch: OnEpoch | None = None,
+) -> Fit:
+    """Train `model` in place, select the epoch by validation score (ties: lower validation loss), restore it.
+
+    Model and graph must already be on the same device and of the same type; see `train_runs`.
+    """
+    score = lookup("metric", metric, METRICS)
+    y = graph.labels
+    train, val, test = (part.to(y.device) for part in (split.train, split.val, split.test))
+    optimizer = torch.optim.Adam(model.parameters(), lr=config.lr, weight_decay=config.weight_decay)
+    stopping = STOPPING[config.stopping](config.patience)
+    best: Fit | None = None
+    started = time.perf_counter()
+    epoch = 0
+    for epoch in range(1, config.epochs + 1):
+        model.train()
+        optimizer.zero_grad(set_to_none=True)
+        logits = model(graph.x, graph.edge_index, graph.edge_weight)
+        loss = F.cross_entropy(logits[train], y[train])
+        if not math.isfinite(loss.item()):
+            raise diverged(model, graph, epoch, loss.item())
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+
+        logits = predict_logits(model, graph)
+        val_loss = F.cross_entropy(logits[val], y[val]).item()
+        if not math.isfinite(val_loss):
+            raise diverged(model, graph, epoch, val_loss)
+        val_score = score(logits[val], y[val])
+        if best is None or (val_score, -val_loss) > (best.val, -best.val_loss):
+            best = Fit(
+                val=val_score,
+                test=score(logits[test], y[test]),
+                val_loss=val_loss,
+                best_epoch=epoch,
+                epochs=epoch,
+                seconds=0.0,
+                weights={name: tensor.detach().clone() for name, tensor in model.state_dict().items()},
+            )
+        if on_epoch is not None:
+            on_epoch(epoch, val_score)
+        if stopping.should_stop(val_loss, val_score):
+            break
+    assert best is not None
+    model.load_state_dict(best.weights)
+    return Fit(**{**best.__dict__, "epochs": epoch, "seconds": time.perf_counter() - started})
+
+
+@torch.no_grad()
+def predict_logits(model: nn.Module, graph: Graph) -> Tensor:
+    """Logits in evaluation mode, [N, c]."""
+    model.eval()
+    logits: Tensor = model(graph.x, graph.edge_index, graph.edge_weight)
+    return logits

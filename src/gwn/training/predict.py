@@ -1,0 +1,91 @@
+"""A trained model back from disk, and its predictions for the graph it knows or for a new one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import torch
+from torch import nn
+
+from gwn.errors import GWNError
+from gwn.graph import Graph
+from gwn.models import model_spec
+from gwn.training.config import TrainConfig
+from gwn.training.fit import predict_logits
+from gwn.training.result import FORMAT, RunResult
+from gwn.training.store import read_json, read_weights
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TrainedModel:
+    """A network with the weights of one run, and the description it was rebuilt from."""
+
+    network: nn.Module
+    run: RunResult
+    config: Mapping[str, Any]
+
+    @property
+    def class_names(self) -> list[str]:
+        return list(self.config["classes"])
+
+
+def find_run_folder(run: str, root: Path) -> Path:
+    """A run by its folder, or by the folder's name below `root`."""
+    for folder in (Path(run), root / run):
+        if (folder / "config.json").is_file():
+            return folder
+    known = sorted(path.parent.name for path in root.glob("*/config.json"))
+    hint = f"; {root} has {', '.join(known[:5])}" if known else "; train one first with `gwn train`"
+    raise GWNError(f"no run {run!r}: it should be a folder with a config.json{hint}")
+
+
+def load_trained(folder: Path, number: int | None = None) -> TrainedModel:
+    """The model of run `number`, or of the run with the best validation score."""
+    config = read_json(folder / "config.json")
+    if config.get("format", FORMAT + 1) > FORMAT:
+        raise GWNError(f"{folder} was written by a newer version of gwn; upgrade to read it")
+    runs = [RunResult.from_json(read_json(path)) for path in sorted(folder.glob("run-*.json"))]
+    finished = [run for run in runs if run.status == "ok" and number in (None, run.run)]
+    if not finished:
+        what = "finished run" if number is None else f"finished run number {number}"
+        raise GWNError(f"{folder} has no {what}; train again")
+    best = max(finished, key=lambda run: (run.val or 0.0, -(run.val_loss or 0.0)))
+    weights = read_weights(folder / f"run-{best.run:02d}.safetensors", best.weights_sha256)
+    try:
+        dataset = config["dataset"]
+        network = model_spec(config["model"]).build(dataset["features"], dataset["classes"], **config["settings"])
+        network.load_state_dict(weights)
+    except (KeyError, RuntimeError, TypeError) as error:
+        line = " ".join(str(error).split())
+        raise GWNError(f"{folder}: config.json and weights do not fit together ({line}); train again") from None
+    return TrainedModel(network=network, run=best, config=config)
+
+
+def predict(trained: TrainedModel, graph: Graph, device: str = "auto") -> pd.DataFrame:
+    """One row a node: `node`, `predicted` (class name) and `p_<class>` for every class."""
+    expected = trained.config["dataset"]["features"]
+    if graph.num_features != expected:
+        raise GWNError(
+            f"this model was trained on {expected} features, the graph has {graph.num_features}; "
+            f"give the columns it was trained with"
+        )
+    config = TrainConfig(device=device, dtype=trained.config["training"]["dtype"])
+    network = trained.network.to(config.torch_device, config.torch_dtype)
+    logits = predict_logits(network, graph.to(config.torch_device, config.torch_dtype))
+    if not bool(torch.isfinite(logits).all()):
+        raise GWNError("the model overflows on this graph; retrain with a smaller time or tau")
+    probabilities = logits.double().softmax(1).cpu().numpy()
+    names = trained.class_names
+    table = pd.DataFrame(
+        {
+            "node": list(graph.node_ids) if graph.node_ids is not None else range(graph.num_nodes),
+            "predicted": [names[index] for index in probabilities.argmax(1)],
+        }
+    )
+    for index, name in enumerate(names):
+        table[f"p_{name}"] = probabilities[:, index]
+    return table
