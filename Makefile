@@ -1,0 +1,46 @@
+# Every target sets up what it needs. Needed beforehand: Python 3.10 or newer, pip, git, make.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+PYTEST_ARGS ?= -n 2
+
+.PHONY: help setup demo test lint types check build clean
+
+help:
+	@echo "make demo    install, then train four models on handwritten digits (under two minutes)"
+	@echo "make setup   create .venv with everything"
+	@echo "make test    the whole test suite (GWN_DATA=... for the tests on benchmark datasets)"
+	@echo "make lint    ruff; make types: mypy; make build: the wheel; make clean: remove what was made"
+
+setup: $(STAMP)
+
+# torch comes first and alone: with it in place, no other requirement can pull another build of it.
+$(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
+		{ echo "Python 3.10 or newer is needed; $(PYTHON) is older. Try: make PYTHON=python3.11 ..." >&2; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt torch
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]"
+	touch $(STAMP)
+
+demo: setup
+	$(BIN)/gwn demo
+
+test: setup
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: setup
+	$(BIN)/mypy
+
+check: lint types test
+
+build: setup
+	$(BIN)/python -m build
+
+clean:
+	rm -rf $(VENV) build dist demo .mypy_cache .pytest_cache .ruff_cache .hypothesis

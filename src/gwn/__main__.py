@@ -1,0 +1,5 @@
+"""`python -m gwn`."""
+
+from gwn.cli.main import main
+
+main()

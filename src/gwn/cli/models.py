@@ -1,0 +1,55 @@
+"""`gwn models`: what can be trained, and with which settings."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+import typer
+
+from gwn.cli.tables import print_table
+
+if TYPE_CHECKING:
+    from gwn.models import ModelSpec
+
+
+def models(
+    name: str | None = typer.Argument(None, help="A model, to see its settings."),
+    as_json: bool = typer.Option(False, "--json", help="Print as JSON."),
+) -> None:
+    """List the models, or the settings of one.
+
+    Examples:
+
+      gwn models
+
+      gwn models gwn-fa
+    """
+    from gwn.models import MODELS, model_spec
+
+    if name is not None:
+        _settings(model_spec(name), as_json)
+        return
+    if as_json:
+        columns = ("name", "title", "paper", "year", "kind", "origin")
+        typer.echo(json.dumps([{key: getattr(spec, key) for key in columns} for spec in MODELS.values()], indent=2))
+        return
+    rows = [[spec.name, spec.kind, str(spec.year), spec.origin, spec.paper] for spec in MODELS.values()]
+    print_table(["name", "kind", "year", "layers", "paper"], rows, left=5)
+
+
+def _settings(spec: ModelSpec, as_json: bool) -> None:
+    from gwn.training import TrainConfig
+    from gwn.training.settings import effective_settings
+
+    of_model = effective_settings(spec, {})
+    of_training = {field.name: field.default for field in fields(TrainConfig)}
+    if as_json:
+        typer.echo(json.dumps({"model": of_model, "training": of_training}, indent=2))
+        return
+    typer.echo(f"{spec.title} ({spec.paper})\n\n{inspect.getdoc(spec.network)}\n")
+    parts = (("model", of_model), ("training", of_training))
+    rows = [[key, str(value), part] for part, values in parts for key, value in values.items()]
+    print_table(["name", "default", "of"], rows, title="--set NAME=VALUE", left=3)

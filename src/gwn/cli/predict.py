@@ -1,0 +1,43 @@
+"""`gwn predict`: classes and probabilities from a trained model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import typer
+
+
+def predict(
+    run: str = typer.Argument(..., help="The folder that `gwn train` named, or its name below --runs."),
+    edges: Path | None = typer.Option(None, help="A new graph: its edges. Default: the graph it was trained on."),
+    nodes: Path | None = typer.Option(None, help="A new graph: its nodes, with the same feature columns."),
+    graph: Path | None = typer.Option(None, help="A new graph as one file: NPZ, or a PyG Data object (.pt)."),
+    out: Path = typer.Option(Path("predictions.csv"), help="The CSV file to write."),
+    number: int | None = typer.Option(None, "--run-number", help="Which run's weights. Default: best on validation."),
+    runs: Path = typer.Option(Path("runs"), help="Where `gwn train` put its results."),
+    device: str = typer.Option("auto", help="auto, cpu, cuda or mps."),
+    as_json: bool = typer.Option(False, "--json", help="Print what was done as JSON."),
+) -> None:
+    """Write node id, predicted class and probabilities as CSV, for the same graph or a new one.
+
+    Examples:
+
+      gwn predict runs/cora-gwn-sym-0123456789ab --out predictions.csv
+
+      gwn predict runs/mine-gwn-fa-0123456789ab --edges new-edges.csv --nodes new-nodes.csv
+    """
+    from gwn.cli.source import reopen
+    from gwn.training import find_run_folder, load_trained
+    from gwn.training import predict as predict_nodes
+    from gwn.training.store import write_atomic
+
+    trained = load_trained(find_run_folder(run, runs), number)
+    data = reopen(trained.config.get("origin"), edges, nodes, graph)
+    table = predict_nodes(trained, data.graph, device)
+    write_atomic(out, table.to_csv(index=False).encode())
+    done = {"out": str(out), "nodes": len(table), "run": trained.run.run, "classes": trained.class_names}
+    if as_json:
+        typer.echo(json.dumps(done))
+    else:
+        typer.echo(f"{len(table)} nodes written to {out} (run {trained.run.run}, best on validation)")

@@ -1,0 +1,123 @@
+"""The installed `gwn` in a subprocess: what a person sees, exit codes and files."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+GWN = [sys.executable, "-m", "gwn"]
+INSTALLED = Path(sys.executable).with_name("gwn")
+
+
+def run(*arguments: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    command = [str(INSTALLED)] if INSTALLED.exists() else GWN
+    return subprocess.run(
+        [*command, *arguments], cwd=cwd, env={**os.environ, **env}, capture_output=True, text=True, timeout=300
+    )
+
+
+def test_version_and_help(tmp_path: Path) -> None:
+    assert run("--version", cwd=tmp_path).stdout.startswith("gwn 0.")
+    text = run("train", "--help", cwd=tmp_path).stdout
+    assert "gwn train cora --model gwn-sym" in text
+    assert "--label-column" in text
+
+
+def test_train_then_predict_on_csv(tmp_path: Path, tables: tuple[Path, Path]) -> None:
+    edges, nodes = tables
+    trained = run(
+        *("train", "--edges", str(edges), "--nodes", str(nodes), "--label-column", "topic", "--weight-column", "w"),
+        *("--model", "gwn-fa", "--runs", "2", "--set", "epochs=30", "--json"),
+        cwd=tmp_path,
+    )
+    assert trained.returncode == 0, trained.stderr
+    result = json.loads(trained.stdout)
+    assert [run["seed"] for run in result["runs"]] == [0, 1]
+    assert result["summary"]["test"]["count"] == 2
+    assert result["dataset"]["files"].keys() == {"edges.csv", "nodes.csv"}
+    for key in ("val", "test", "epochs", "seconds", "parameters", "peak_memory_mib", "split_hash"):
+        assert result["runs"][0][key] is not None
+    assert trained.stderr.count("validation") == 2  # plain lines when piped
+
+    folder = tmp_path / result["folder"]
+    assert not list(folder.glob("*.pt"))
+    assert not list(folder.glob("*.pkl"))
+    predicted = run("predict", str(folder), "--out", "all.csv", cwd=tmp_path)
+    assert predicted.returncode == 0, predicted.stderr
+    rows = list(csv.DictReader((tmp_path / "all.csv").open()))
+    assert len(rows) == 60
+    assert {row["predicted"] for row in rows} <= {"art", "science", "sport"}
+    probabilities = [float(rows[0][f"p_{name}"]) for name in ("art", "science", "sport")]
+    assert sum(probabilities) == pytest.approx(1.0)
+
+    new_nodes, new_edges = tmp_path / "new-nodes.csv", tmp_path / "new-edges.csv"
+    new_nodes.write_text("id,age,city\nx1,31.5,Oslo\nx2,44,Atlantis\n")  # never seen, one of an unseen city
+    new_edges.write_text("from,to,w\nx1,x2,0.5\n")
+    fresh = run(
+        "predict", str(folder), "--edges", str(new_edges), "--nodes", str(new_nodes), "--out", "new.csv", cwd=tmp_path
+    )
+    assert fresh.returncode == 0, fresh.stderr
+    assert [row["node"] for row in csv.DictReader((tmp_path / "new.csv").open())] == ["x1", "x2"]
+
+
+def test_same_command_computes_nothing_twice_and_quiet_is_silent(tmp_path: Path) -> None:
+    command = ("train", "csbm", "--runs", "2", "--set", "epochs=5", "--quiet", "--json")
+    first, second = (json.loads(run(*command, cwd=tmp_path).stdout) for _ in range(2))
+    assert first["runs"] == second["runs"]  # to the second: not computed again
+    longer = run(*command[:3], "3", *command[4:], cwd=tmp_path)
+    assert longer.stderr == ""
+    assert json.loads(longer.stdout)["runs"][:2] == first["runs"]
+
+
+def test_mistakes_are_one_line_and_code_2(tmp_path: Path) -> None:
+    for arguments, said in (
+        (("train", "corra"), "did you mean 'cora'"),
+        (("train", "csbm", "--no-such-option"), "--no-such-option"),
+        (("predict", "nothing-here"), "no run 'nothing-here'"),
+    ):
+        finished = run(*arguments, cwd=tmp_path)
+        assert finished.returncode == 2
+        assert len(finished.stderr.strip().splitlines()) == 1, finished.stderr
+        assert said in finished.stderr
+        assert finished.stdout == ""
+
+
+def test_interrupt_keeps_finished_runs(tmp_path: Path) -> None:
+    command = [str(INSTALLED)] if INSTALLED.exists() else GWN
+    arguments = ("train", "csbm", "--runs", "200", "--set", "epochs=20", "--set", "patience=20")
+    process = subprocess.Popen(
+        [*command, *arguments], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    deadline = time.monotonic() + 120
+    while not list(tmp_path.glob("runs/*/run-01.json")):
+        assert time.monotonic() < deadline
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in stderr
+    assert stderr.strip().splitlines()[-1].startswith("gwn: interrupted")
+    kept = len(list(tmp_path.glob("runs/*/run-*.json")))
+    assert 2 <= kept < 200
+    assert not list(tmp_path.glob("runs/*/.part-*"))
+    again = run("train", "csbm", "--runs", "2", *arguments[4:], "--json", cwd=tmp_path)
+    assert json.loads(again.stdout)["summary"]["finished"] == 2
+
+
+@pytest.mark.slow
+def test_demo(tmp_path: Path) -> None:
+    finished = run("demo", "--runs", "2", cwd=tmp_path)
+    assert finished.returncode == 0, finished.stderr
+    for name in ("GWN-sym", "GWN-fa", "GCN", "MLP"):
+        assert name in finished.stdout
+    assert "demo/digits.png" in finished.stdout.replace(os.sep, "/")
+    assert (tmp_path / "demo" / "digits.png").read_bytes().startswith(b"\x89PNG")
