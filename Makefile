@@ -5,11 +5,12 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PYTEST_ARGS ?= -n 2
 
-.PHONY: help setup demo test lint types check build clean
+.PHONY: help setup demo bench test lint types check build clean
 
 help:
 	@echo "make demo    install, then train four models on handwritten digits (under two minutes)"
 	@echo "make setup   create .venv with everything"
+	@echo "make bench   speed, memory and growth, pass or miss beside every target (GWN_DATA=..., BENCH_ARGS=...)"
 	@echo "make test    the whole test suite (GWN_DATA=... for the tests on benchmark datasets)"
 	@echo "make lint    ruff; make types: mypy; make build: the wheel; make clean: remove what was made"
 
@@ -26,6 +27,9 @@ $(STAMP): pyproject.toml constraints.txt
 
 demo: setup
 	$(BIN)/gwn demo
+
+bench: setup
+	$(BIN)/gwn bench $(BENCH_ARGS)
 
 test: setup
 	$(BIN)/python -m pytest $(PYTEST_ARGS)

@@ -6,7 +6,8 @@ values, and a whole time step is one sparse product.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -17,6 +18,7 @@ from gwn.registry import require_known
 from gwn.sparse import Pattern, SparseMatrix, TensorCache
 
 SELF_LOOPS = ("none", "keep", "add")
+KEPT_MATRICES = 16
 _CACHE = TensorCache()
 
 
@@ -27,6 +29,7 @@ class Adjacency:
     matrix: SparseMatrix
     eye: Tensor
     is_edge: Tensor
+    degree: Tensor
     symmetric: bool
     _affine: dict[tuple[float, float], SparseMatrix] = field(default_factory=dict, repr=False)
 
@@ -44,9 +47,19 @@ class Adjacency:
         """`a I + b S`, kept for the next step and the next epoch."""
         key = (a, b)
         if key not in self._affine:
+            if len(self._affine) >= KEPT_MATRICES:  # a search tries many step lengths on one graph
+                del self._affine[next(iter(self._affine))]
             values = torch.add(self.eye * a, self.matrix.values, alpha=b)
             self._affine[key] = self.matrix.with_values(values)
         return self._affine[key]
+
+    @cached_property
+    def random_walk(self) -> Adjacency:
+        """`P = D^-1 A = D^-1/2 S D^1/2` on the same pattern: rows sum to one, the spectrum is that of `S`."""
+        pattern, root = self.matrix.pattern, self.degree.sqrt()
+        inverse = torch.where(root > 0, 1 / root, torch.zeros_like(root))
+        values = self.matrix.values * inverse.index_select(0, pattern.row) * root.index_select(0, pattern.col)
+        return replace(self, matrix=self.matrix.with_values(values), symmetric=False, _affine={})
 
 
 def adjacency_of(
@@ -116,6 +129,7 @@ def normalised_adjacency(
         matrix=SparseMatrix(pattern, scale[row] * weight * scale[col]),
         eye=(row == col).to(dtype),
         is_edge=weight > 0,
+        degree=degree,
         symmetric=not directed,
     )
 

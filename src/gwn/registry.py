@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from gwn.errors import GWNError
 
@@ -25,3 +26,9 @@ def require_known(kind: str, name: str, known: Iterable[str]) -> None:
     close = get_close_matches(str(name).lower(), names, n=1, cutoff=0.5)
     hint = f"; did you mean {close[0]!r}?" if close else ""
     raise GWNError(f"unknown {kind} {name!r}{hint} (known: {', '.join(names) or 'none'})")
+
+
+def keyword_options(kind: type[Any]) -> dict[str, inspect.Parameter]:
+    """The keyword-only arguments of a class: what a user may set."""
+    parameters = inspect.signature(kind).parameters
+    return {name: p for name, p in parameters.items() if p.kind is inspect.Parameter.KEYWORD_ONLY}

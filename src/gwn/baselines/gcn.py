@@ -7,7 +7,9 @@ from itertools import pairwise
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torch_geometric.nn import GCNConv
+from torch_geometric.nn.inits import glorot
 
+from gwn.dropout import dropout
 from gwn.networks.feedforward import Linear, drop_features
 
 
@@ -26,14 +28,18 @@ class GCN(nn.Module):
         widths = [in_channels, *[hidden_channels] * (num_layers - 1), out_channels]
         self.convs = nn.ModuleList(GCNConv(a, b) for a, b in pairwise(widths))
         self.convs[0].lin = Linear(in_channels, widths[1], bias=False)
+        self.reset_parameters()
 
     def reset_parameters(self) -> None:
         for conv in self.convs:
             conv.reset_parameters()  # type: ignore[operator]
+        first = self.convs[0].lin
+        assert isinstance(first, Linear)
+        glorot(first.weight)  # as PyG's own layers
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
         hidden: Tensor = self.convs[0](drop_features(x, self.dropout, self.training), edge_index, edge_weight)
         for conv in list(self.convs)[1:]:
-            hidden = F.dropout(F.relu(hidden), self.dropout, self.training)
+            hidden = dropout(F.relu(hidden), self.dropout, self.training)
             hidden = conv(hidden, edge_index, edge_weight)
         return hidden

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import typer
 
 from gwn._version import __version__
-from gwn.cli import data, demo, models, predict, train
+from gwn.cli import bench, data, demo, models, predict, stability, train
 from gwn.errors import GWNError
 
 INTERRUPTED = 130
@@ -28,6 +28,8 @@ app.command("train")(train.train)
 app.command("predict")(predict.predict)
 app.command("demo")(demo.demo)
 app.command("models")(models.models)
+app.command("stability")(stability.stability)
+app.command("bench")(bench.bench)
 app.add_typer(data.app, name="data")
 
 

@@ -42,9 +42,8 @@ def models(
 
 def _settings(spec: ModelSpec, as_json: bool) -> None:
     from gwn.training import TrainConfig
-    from gwn.training.settings import effective_settings
 
-    of_model = effective_settings(spec, {})
+    of_model = {**{name: p.default for name, p in spec.settings().items()}, **spec.defaults()}
     of_training = {field.name: field.default for field in fields(TrainConfig)}
     if as_json:
         typer.echo(json.dumps({"model": of_model, "training": of_training}, indent=2))

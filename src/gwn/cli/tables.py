@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
 from rich import box
@@ -17,4 +18,5 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]], title: s
         table.add_column(heading, justify="left" if words else "right", overflow="fold", no_wrap=not words)
     for row in rows:
         table.add_row(*row)
-    Console(highlight=False, markup=False).print(table)
+    piped = not sys.stdout.isatty()  # a file has no width: nothing is cut there
+    Console(highlight=False, markup=False, width=160 if piped else None).print(table)

@@ -20,12 +20,16 @@ from gwn.sparse import addmm_
 
 
 class Step(NamedTuple):
-    """The numbers of one step: `x X(n) + x_prev X(n-1) + force L_a(n) X(n) + source eps(n) X(0)`."""
+    """The numbers of one step: `x X(n) + x_prev X(n-1) + force L_a(n) X(n) + source eps(n) X(0)`.
+
+    first   whether this is the step from X(0), in which the place of X(n-1) is taken by the initial velocity
+    """
 
     x: float
     x_prev: float
     force: float
     source: float = 0.0
+    first: bool = False
 
 
 class Gradients:
@@ -54,8 +58,11 @@ class Gradients:
 class Operator(ABC):
     """`L_a` on one graph, for one pass through time; made anew for every forward pass, so it may hold parameters."""
 
-    needs_states: ClassVar[bool]
+    needs_states: bool
     """Whether the gradient needs the states X(n); not so for an operator that is linear and has no parameters."""
+
+    remember: bool = False
+    """Whether what `advance_` computes may be kept for `pull_back_`: set by the time loop for short runs."""
 
     @property
     def parameters(self) -> tuple[Tensor, ...]:
@@ -72,11 +79,24 @@ class Operator(ABC):
     ) -> Tensor:
         """`grad <- beta grad + (d X(n+1) / d X(n))^T grad_next`, in place; other gradients go into `total`."""
 
+    def add_source_(self, n: int, step: Step, out: Tensor, x0: Tensor) -> Tensor:
+        """Add `step.source eps(n) X(0)` to `out`; most operators have no such term."""
+        return out
+
+    def pull_back_source(self, n: int, step: Step, grad_next: Tensor, total: Gradients) -> None:
+        """The gradients of `add_source_`, into `total`."""
+        return
+
 
 class Laplacian(nn.Module, ABC):
     """A rule that turns a graph into `L_a`, with whatever it learns; `reference` holds the reference code's options."""
 
     reference: ClassVar[dict[str, Any]] = {}
+    fixed: bool = False
+    """Whether `L_a` is the same in every step, whatever the state: what an implicit or exact scheme needs."""
+
+    symmetric: bool = False
+    """Whether `L_a` is symmetric on an undirected graph: what conjugate gradients need."""
 
     def __init__(self, channels: int, steps: int, sources: int | None = None) -> None:
         super().__init__()
@@ -84,9 +104,18 @@ class Laplacian(nn.Module, ABC):
         self.steps = steps
         self.sources = steps - 1 if sources is None else sources
 
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Where the eigenvalues of `L_a` lie on any undirected graph (its norm, if it is not symmetric)."""
+        return None
+
     @abstractmethod
     def on(self, adjacency: Adjacency) -> Operator:
         """The operator on one graph, with the present parameters."""
+
+    def similar_on(self, adjacency: Adjacency) -> Operator:
+        """An operator with the same eigenvalues that is symmetric, where there is one: for computing spectra."""
+        return self.on(adjacency)
 
     def reset_parameters(self) -> None:
         """Draw the parameters anew."""

@@ -16,5 +16,12 @@ class Symmetric(Laplacian):
 
     reference: ClassVar[dict[str, Any]] = {"self_loops": "keep", "directed": True}
 
+    fixed = True
+    symmetric = True
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        return -1.0, 1.0
+
     def on(self, adjacency: Adjacency) -> FixedOperator:
         return FixedOperator(adjacency)

@@ -6,10 +6,11 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from gwn.adjacency import adjacency_of
+from gwn.adjacency import SELF_LOOPS, adjacency_of
 from gwn.laplacians import Step
-from gwn.networks.wave import build_laplacian
-from gwn.schemes import Leapfrog, Scheme, integrate
+from gwn.networks.dynamics import build_dynamics
+from gwn.registry import require_known
+from gwn.schemes import Scheme, integrate
 
 
 class WaveConv(nn.Module):
@@ -31,9 +32,11 @@ class WaveConv(nn.Module):
         **options: Any,
     ) -> None:
         super().__init__()
+        require_known("self_loops", self_loops, SELF_LOOPS)
         self.channels, self.directed, self.self_loops = channels, directed, self_loops
-        self.scheme = Leapfrog(tau)
-        self.laplacian = build_laplacian(laplacian, channels, 1, 1, **options)
+        self.laplacian, self.scheme = build_dynamics(
+            laplacian, "leapfrog", channels, 1, tau, sources=1, directed=directed, options=options
+        )
 
     def reset_parameters(self) -> None:
         self.laplacian.reset_parameters()
@@ -67,7 +70,7 @@ class _Once(Scheme):
     """A scheme of a single given step."""
 
     def __init__(self, step: Step) -> None:
-        self._step = step
+        self._step, self.interval = step, None
 
     def step(self, n: int) -> Step:
         return self._step

@@ -9,12 +9,19 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from gwn.dropout import dropout
 from gwn.errors import GWNError
 from gwn.registry import lookup
 from gwn.sparse import SparseMatrix, TensorCache, sparse_linear
 
+
+def identity(x: Tensor) -> Tensor:
+    """No activation; a function with a name, so that models can be pickled."""
+    return x
+
+
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "none": lambda x: x,
+    "none": identity,
     "relu": torch.relu,
     "tanh": torch.tanh,
     "elu": F.elu,
@@ -24,13 +31,28 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 _MATRICES = TensorCache()
 
 
-class Linear(nn.Linear):
-    """`x W^T + b` for dense or sparse `x`."""
+class Linear(nn.Module):
+    """`x W + b` for dense or sparse `x`; `W` is [in, out], so that no product has to copy its transpose first."""
+
+    def __init__(self, in_channels: int, out_channels: int, bias: bool = True) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(in_channels, out_channels))
+        self.bias = nn.Parameter(torch.empty(out_channels)) if bias else None
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """As `torch.nn.Linear`: uniform within `1 / sqrt(in)`."""
+        bound = max(1, self.weight.shape[0]) ** -0.5
+        for parameter in self.parameters():
+            nn.init.uniform_(parameter, -bound, bound)
 
     def forward(self, x: Tensor | SparseMatrix) -> Tensor:
         if isinstance(x, SparseMatrix):
             return sparse_linear(x, self.weight, self.bias)
-        return F.linear(x, self.weight, self.bias)
+        return x @ self.weight if self.bias is None else torch.addmm(self.bias, x, self.weight)
+
+    def extra_repr(self) -> str:
+        return f"{self.weight.shape[0]}, {self.weight.shape[1]}, bias={self.bias is not None}"
 
 
 class FeedForward(nn.Module):
@@ -63,15 +85,15 @@ class FeedForward(nn.Module):
     def forward(self, x: Tensor | SparseMatrix) -> Tensor:
         hidden: Tensor = self.layers[0](x)
         for layer in list(self.layers)[1:]:
-            hidden = layer(F.dropout(self.activation(hidden), self.dropout, self.training))
+            hidden = layer(dropout(self.activation(hidden), self.dropout, self.training))
         return self.activation(hidden) if self.final else hidden
 
 
 def drop_features(x: Tensor, p: float, training: bool) -> Tensor | SparseMatrix:
     """Dropout on the input; of a CSR tensor only the stored values are drawn, which gives the same distribution."""
     if x.layout != torch.sparse_csr:
-        return F.dropout(x, p, training)
+        return dropout(x, p, training)
     matrix = _MATRICES.get(x, "matrix", lambda: SparseMatrix.from_tensor(x.detach()))
     if not training or p == 0.0:
         return matrix
-    return matrix.with_values(F.dropout(matrix.values, p, training))
+    return matrix.with_values(dropout(matrix.values, p, training))

@@ -2,36 +2,41 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
-from gwn.adjacency import Adjacency, adjacency_of
+from gwn.adjacency import SELF_LOOPS, Adjacency, adjacency_of
+from gwn.dropout import dropout as drop
 from gwn.errors import GWNError
-from gwn.laplacians import LAPLACIANS, Laplacian
-from gwn.laplacians.adaptive import AdaptiveOperator, FrequencyAdaptive
+from gwn.laplacians import LAPLACIANS, FrequencyAdaptive
+from gwn.laplacians.attention import AttentionOperator
+from gwn.laplacians.speed import LearnedSpeed, SpeedOperator
+from gwn.networks.dynamics import build_dynamics
 from gwn.networks.feedforward import FeedForward, drop_features
+from gwn.networks.readout import READOUTS
 from gwn.registry import lookup, require_known
-from gwn.schemes import SCHEMES, integrate
+from gwn.schemes import count_steps, integrate
 
 
 class GWN(nn.Module):
     """A graph wave network: `X(0) = phi0(x)`, velocity `phi1(x)`, `u_tt = L_a u` up to time T, `Y = head(X(T))`.
 
     in_channels, hidden_channels, out_channels   f, d and c of the paper
-    laplacian         "sym" (GWN-sym) or "fa" (GWN-fa), see `gwn.laplacians`
-    scheme            the integrator, see `gwn.schemes`
+    laplacian         "sym" (GWN-sym), "fa" (GWN-fa) or another of `gwn.laplacians`
+    scheme            the integrator: "leapfrog" (paper) or another of `gwn.schemes`
     time, tau         T and the step length; n = ceil(T / tau) steps
     dropout           on the input and before the head
+    readout           what the head sees: "last" state (paper), "weighted", "trajectory" or "with-encoder"
+    speed             the paper's velocity a: "none" for 1, or learned: "scalar", "channel"
     encoder_layers, head_layers, activation      1, 1 and "none" are the paper's linear maps
     directed, self_loops                         the graph as S sees it, see `gwn.adjacency`
     reference         take the options of the authors' code where it differs from the paper's text
-    options           settings of the chosen Laplacian, e.g. `epsilon="free"` for "fa"
+    allow_unstable    accept a step above the stability bound of a Laplacian that has one
+    options           settings of the chosen Laplacian and scheme, e.g. `epsilon="free"` for "fa"
     """
 
     def __init__(
@@ -45,12 +50,15 @@ class GWN(nn.Module):
         time: float = 4.0,
         tau: float = 1.0,
         dropout: float = 0.5,
+        readout: str = "last",
+        speed: str = "none",
         encoder_layers: int = 1,
         head_layers: int = 1,
         activation: str = "none",
         directed: bool | None = None,
         self_loops: str | None = None,
         reference: bool = False,
+        allow_unstable: bool = False,
         **options: Any,
     ) -> None:
         super().__init__()
@@ -59,40 +67,46 @@ class GWN(nn.Module):
                 raise GWNError(f"{name} must be at least 1; got {size}")
         if not 0.0 <= dropout < 1.0:
             raise GWNError(f"dropout must be in [0, 1); got {dropout}")
-        kind = lookup("laplacian", laplacian, LAPLACIANS)
-        preset = dict(kind.reference) if reference else {}
+        preset = dict(lookup("laplacian", laplacian, LAPLACIANS).reference) if reference else {}
         preset = {key: dropout if value == "dropout" else value for key, value in preset.items()}
         preset_directed, preset_loops = preset.pop("directed", False), preset.pop("self_loops", "none")
         self.directed: bool = preset_directed if directed is None else directed
         self.self_loops: str = preset_loops if self_loops is None else self_loops
+        require_known("self_loops", self.self_loops, SELF_LOOPS)
 
-        self.scheme = lookup("scheme", scheme, SCHEMES)(tau)
-        self.time = time
-        self.num_steps = self.scheme.steps(time)
-        self.dropout = dropout
-        encoder: dict[str, Any] = {
-            "layers": encoder_layers,
-            "activation": activation,
-            "final": True,
-            "dropout": dropout,
-        }
-        self.phi0 = FeedForward(in_channels, hidden_channels, hidden_channels, **encoder)
-        self.phi1 = FeedForward(in_channels, hidden_channels, hidden_channels, **encoder)
-        self.laplacian = build_laplacian(laplacian, hidden_channels, self.num_steps, **{**preset, **options})
+        self.time, self.dropout = time, dropout
+        self.num_steps = count_steps(time, tau)
+        self.laplacian, self.scheme = build_dynamics(
+            laplacian,
+            scheme,
+            hidden_channels,
+            self.num_steps,
+            tau,
+            speed=speed,
+            directed=self.directed,
+            allow_unstable=allow_unstable,
+            options={**preset, **options},
+        )
+        encoder: dict[str, Any] = {"layers": encoder_layers, "activation": activation, "final": True}
+        self.phi0 = FeedForward(in_channels, hidden_channels, hidden_channels, dropout=dropout, **encoder)
+        self.phi1 = FeedForward(in_channels, hidden_channels, hidden_channels, dropout=dropout, **encoder)
+        self.readout = lookup("readout", readout, READOUTS)(hidden_channels, self.num_steps)
         self.head = FeedForward(
-            hidden_channels, hidden_channels, out_channels, layers=head_layers, activation="relu", dropout=dropout
+            self.readout.width, hidden_channels, out_channels, layers=head_layers, activation="relu", dropout=dropout
         )
 
     def reset_parameters(self) -> None:
-        for module in (self.phi0, self.phi1, self.laplacian, self.head):
+        for module in (self.phi0, self.phi1, self.laplacian, self.readout, self.head):
             module.reset_parameters()
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
         """Logits [N, c]."""
         phi0, phi1 = self.encode(x)
         operator = self.laplacian.on(self.adjacency(phi0, edge_index, edge_weight))
-        state = integrate(operator, self.scheme, phi0, phi1, self.num_steps)
-        logits: Tensor = self.head(F.dropout(state, self.dropout, self.training))
+        whole = self.readout.needs_trajectory
+        wave = integrate(operator, self.scheme, phi0, phi1, self.num_steps, trajectory=whole)
+        seen = self.readout(wave, phi0, phi1)
+        logits: Tensor = self.head(drop(seen, self.dropout, self.training))
         return logits
 
     def encode(self, x: Tensor) -> tuple[Tensor, Tensor]:
@@ -126,36 +140,26 @@ class GWN(nn.Module):
             phi0, phi1 = self.encode(x)
             adjacency = self.adjacency(phi0, edge_index, edge_weight)
             operator = self.laplacian.on(adjacency)
-            if not isinstance(operator, AdaptiveOperator):
-                raise GWNError("this network has no attention; use laplacian='fa'")
             states = integrate(operator, self.scheme, phi0, phi1, self.num_steps, trajectory=True)
-            alpha = [operator.alpha(n, operator.attended(n, states[n], phi1)) for n in range(self.num_steps)]
+            weights = operator.inner if isinstance(operator, SpeedOperator) else operator
+            if not isinstance(weights, AttentionOperator):
+                raise GWNError("this network has no attention; use laplacian='fa' or 'fa-symmetric'")
+            alpha = [
+                weights.alpha(n, weights.attended(self.scheme.step(n), states[n], phi1, phi0))
+                for n in range(self.num_steps)
+            ]
         return adjacency.edge_index, torch.stack(alpha)[:, adjacency.is_edge]
 
     @property
     def epsilon(self) -> Tensor:
         """GWN-fa: eps of the steps 1 ... n-1."""
-        if not isinstance(self.laplacian, FrequencyAdaptive):
+        laplacian = self.laplacian.inner if isinstance(self.laplacian, LearnedSpeed) else self.laplacian
+        if not isinstance(laplacian, FrequencyAdaptive):
             raise GWNError("this network has no epsilon; use laplacian='fa'")
-        return self.laplacian.epsilon
+        return laplacian.epsilon
 
     def extra_repr(self) -> str:
         return f"time={self.time}, tau={self.scheme.tau}, steps={self.num_steps}, dropout={self.dropout}"
-
-
-def build_laplacian(name: str, channels: int, steps: int, sources: int | None = None, **options: Any) -> Laplacian:
-    """The Laplacian `name` with its own options; an option it does not have is refused by name."""
-    kind = lookup("laplacian", name, LAPLACIANS)
-    known = laplacian_options(kind)
-    for option in options:
-        require_known(f"setting of laplacian {name!r}", option, known)
-    return kind(channels, steps, sources, **options)
-
-
-def laplacian_options(kind: type[Laplacian]) -> dict[str, inspect.Parameter]:
-    """The keyword-only arguments of a Laplacian's constructor: what a user may set."""
-    parameters = inspect.signature(kind).parameters
-    return {name: p for name, p in parameters.items() if p.kind is inspect.Parameter.KEYWORD_ONLY}
 
 
 @contextmanager

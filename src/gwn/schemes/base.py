@@ -4,25 +4,96 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from typing import ClassVar
 
 from gwn.errors import GWNError
-from gwn.laplacians import Step
+from gwn.laplacians import Operator, Step
+
+Interval = tuple[float, float]
 
 
 class Scheme(ABC):
-    """An integrator with step length `tau`; step 0 takes `(x_prev, x) = (phi1, phi0)` and yields X(1)."""
+    """An integrator with step length `tau`; step 0 takes `(x_prev, x) = (phi1, phi0)` and yields X(1).
 
-    def __init__(self, tau: float) -> None:
+    interval   where the eigenvalues of `L_a` lie, if that is known for every graph
+    """
+
+    time_symmetric: ClassVar[bool] = False
+    """Whether a step is undone by the same step with X(n-1) and X(n+1) exchanged."""
+
+    needs_fixed: ClassVar[bool] = False
+    """Whether it needs an operator that does not depend on the state."""
+
+    needs_symmetric: ClassVar[bool] = False
+    """Whether it needs a symmetric operator."""
+
+    def __init__(self, tau: float, interval: Interval | None = None) -> None:
         self.tau = positive("tau", tau)
+        self.interval = interval
 
     @abstractmethod
     def step(self, n: int) -> Step:
         """The numbers of the step from X(n) to X(n+1)."""
 
-    def steps(self, time: float) -> int:
-        """`ceil(T / tau)`, at least one; 0.6000000000000001 / 0.2 is three steps, not four."""
-        ratio = positive("time", time) / self.tau
-        return max(1, math.ceil(ratio - 1e-9 * max(1.0, ratio)))
+    def prepare(self, operator: Operator) -> Operator:
+        """The operator that the numbers of `step` refer to: `L_a` itself, unless the scheme transforms it."""
+        return operator
+
+    def symbol(self, mu: float) -> float:
+        """The eigenvalue of the prepared operator where `L_a` has `mu`."""
+        return mu
+
+    def stable_limit(self) -> float:
+        """The largest `s` for which the scheme is bounded when the spectrum of `L_a` lies in [-s, 0]."""
+        return math.inf
+
+    def growth(self, mu: float, n: int = 2) -> float:
+        """The factor by which step `n` multiplies a mode with `L_a v = mu v`: the larger root of
+        `r² - (x + force mu) r - x_prev = 0`."""
+        step = self.step(n)
+        middle = (step.x + step.force * self.symbol(mu)) / 2
+        inside = middle * middle + step.x_prev
+        if inside < 0:  # a pair on a circle
+            return math.sqrt(-step.x_prev)
+        return abs(middle) + math.sqrt(inside)
+
+    def keeps_bounded(self) -> bool:
+        """Whether no mode of the known interval can grow."""
+        if self.interval is None:
+            return False
+        low, high = self.interval
+        return high <= 0 and -low <= self.stable_limit() * (1 + 1e-9)
+
+    def check(self, name: str, laplacian: str, *, fixed: bool, symmetric: bool, allow_unstable: bool = False) -> None:
+        """Refuse what makes no sense: a step above the bound, or an operator that the scheme cannot use."""
+        if self.needs_fixed and not fixed:
+            raise GWNError(
+                f"scheme {name!r} needs an operator that stays the same, and {laplacian!r} depends on the state; "
+                f"use scheme 'leapfrog'"
+            )
+        if self.needs_symmetric and not symmetric:
+            raise GWNError(
+                f"scheme {name!r} needs a symmetric operator, and {laplacian!r} is none here; use laplacian "
+                f"'physical' on an undirected graph, or scheme 'leapfrog'"
+            )
+        bounded = allow_unstable or self.interval is None or self.interval[1] > 0 or self.keeps_bounded()
+        if not bounded and self.interval is not None:
+            bound = self.tau * self.factor_to_bound(-self.interval[0])
+            raise GWNError(
+                f"tau={self.tau:g} is above the stability bound {bound:.4g} of scheme {name!r} with laplacian "
+                f"{laplacian!r}; use a smaller tau, or scheme 'newmark' or 'bessel', which are stable for any, or set "
+                f"allow_unstable=True"
+            )
+
+    def factor_to_bound(self, radius: float) -> float:
+        """What `tau` must be multiplied by to stand exactly on the bound for a spectrum in [-radius, 0]."""
+        return math.sqrt(self.stable_limit() / radius)
+
+
+def count_steps(time: float, tau: float) -> int:
+    """`ceil(T / tau)`, at least one; 0.6000000000000001 / 0.2 is three steps, not four."""
+    ratio = positive("time", time) / positive("tau", tau)
+    return max(1, math.ceil(ratio - 1e-9 * max(1.0, ratio)))
 
 
 def positive(name: str, value: float) -> float:

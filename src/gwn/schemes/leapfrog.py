@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from gwn.laplacians import Step
 from gwn.schemes.base import Scheme
 
@@ -13,7 +15,12 @@ class Leapfrog(Scheme):
     from step 1 on. Bounded if and only if the spectrum of `L_a` lies in [-4 / tau², 0].
     """
 
+    time_symmetric: ClassVar[bool] = True
+
     def step(self, n: int) -> Step:
         if n == 0:
-            return Step(x=1.0, x_prev=self.tau, force=self.tau**2 / 2)
+            return Step(x=1.0, x_prev=self.tau, force=self.tau**2 / 2, first=True)
         return Step(x=2.0, x_prev=-1.0, force=self.tau**2, source=1.0)
+
+    def stable_limit(self) -> float:
+        return 4.0 / self.tau**2

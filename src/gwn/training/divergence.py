@@ -11,8 +11,8 @@ from gwn.networks import GWN
 
 
 def diverged(model: nn.Module, graph: Graph, epoch: int, loss: float) -> Diverged:
-    """The error for a loss that is no longer a number, with its cause and the setting to change."""
-    start = f"training diverged in epoch {epoch}: the loss is {loss}"
+    """The error for a loss or a gradient too large to compute with, with its cause and the setting to change."""
+    start = f"training diverged in epoch {epoch}: the loss is {loss:.4g}"
     if any(not bool(torch.isfinite(p).all()) for p in model.parameters()):
         return Diverged(f"{start} because the weights are no longer finite; use a smaller lr")
     if isinstance(model, GWN):

@@ -12,13 +12,13 @@ from typing import Any
 import torch
 
 from gwn.data import Dataset, Split
-from gwn.errors import Diverged
+from gwn.errors import Diverged, GWNError
 from gwn.models import ModelSpec
 from gwn.training.config import TrainConfig
 from gwn.training.fit import fit, seed_everything
 from gwn.training.memory import PeakMemory
 from gwn.training.result import FORMAT, RunResult, environment, summary_of_runs
-from gwn.training.store import content_key, read_json, write_json, write_weights
+from gwn.training.store import content_key, read_json, read_weights, write_json, write_weights
 
 OnProgress = Callable[[int, int, float], None]
 OnRun = Callable[[RunResult], None]
@@ -111,14 +111,26 @@ def _runs(
     """Every run's result: read where it is there, computed and written where it is not."""
     for number, split in enumerate(experiment.splits):
         path = folder / f"run-{number:02d}.json"
-        if path.exists() and not force:
-            result = RunResult.from_json(read_json(path))
-        else:
+        result = None if force else _finished(path, split)
+        if result is None:
             result = _one_run(experiment, number, split, folder, on_progress)
             write_json(path, result.to_json())
         if on_run is not None:
             on_run(result)
         yield result
+
+
+def _finished(path: Path, split: Split) -> RunResult | None:
+    """The run in this file, if it is whole: its record, the split it was asked for, and the weights it wrote."""
+    if not path.exists():
+        return None
+    try:
+        result = RunResult.from_json(read_json(path))
+        if result.status == "ok":
+            read_weights(path.with_suffix(".safetensors"), result.weights_sha256)
+    except GWNError:
+        return None
+    return result if result.split_hash == split.content_hash() else None
 
 
 @contextmanager

@@ -14,7 +14,8 @@ from torch import nn
 from gwn.errors import GWNError
 from gwn.graph import Graph
 from gwn.models import model_spec
-from gwn.training.config import TrainConfig
+from gwn.registry import lookup
+from gwn.training.config import DTYPES, TrainConfig
 from gwn.training.fit import predict_logits
 from gwn.training.result import FORMAT, RunResult
 from gwn.training.store import read_json, read_weights
@@ -58,7 +59,7 @@ def load_trained(folder: Path, number: int | None = None) -> TrainedModel:
     try:
         dataset = config["dataset"]
         network = model_spec(config["model"]).build(dataset["features"], dataset["classes"], **config["settings"])
-        network.load_state_dict(weights)
+        network.to(lookup("dtype", config["training"]["dtype"], DTYPES)).load_state_dict(weights)
     except (KeyError, RuntimeError, TypeError) as error:
         line = " ".join(str(error).split())
         raise GWNError(f"{folder}: config.json and weights do not fit together ({line}); train again") from None

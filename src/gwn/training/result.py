@@ -50,7 +50,10 @@ class RunResult:
         if data.keys() != known:
             odd = ", ".join(sorted(data.keys() ^ known))
             raise GWNError(f"a run's record has missing or unknown entries ({odd}); it was edited: train again")
-        return cls(**{**data, "split_sizes": tuple(data["split_sizes"])})
+        sizes = data["split_sizes"]
+        if not isinstance(sizes, (list, tuple)) or len(sizes) != 3:
+            raise GWNError(f"a run's record has split_sizes {sizes!r}; it was edited: train again")
+        return cls(**{**data, "split_sizes": tuple(sizes)})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,8 +8,10 @@ from dataclasses import fields
 from typing import Any
 
 from gwn.errors import GWNError
+from gwn.laplacians import LAPLACIANS
 from gwn.models import ModelSpec
-from gwn.registry import require_known
+from gwn.registry import keyword_options, require_known
+from gwn.schemes import SCHEMES
 from gwn.training.config import TrainConfig
 
 
@@ -53,13 +55,17 @@ def parse_value(name: str, text: str, kind: str) -> Any:
 
 
 def effective_settings(model: ModelSpec, given: Mapping[str, Any]) -> dict[str, Any]:
-    """All settings of the model, the given ones and the defaults, so that a result names every one of them."""
-    defaults = {
-        name: parameter.default
-        for name, parameter in model.settings().items()
-        if parameter.default is not inspect.Parameter.empty
-    }
-    return {"hidden_channels": 64, **defaults, **given}
+    """The given settings and all defaults, so that a result names every one of them.
+
+    Except under `reference`, which has other defaults for what only some Laplacians have: there the given ones stand
+    alone.
+    """
+    chosen = {**model.defaults(), **model.fixed, **given}
+    options = {}
+    if "laplacian" in chosen and not chosen.get("reference"):
+        of_dynamics = (LAPLACIANS.get(chosen["laplacian"]), SCHEMES.get(chosen["scheme"]))
+        options = {n: p.default for kind in of_dynamics if kind for n, p in keyword_options(kind).items()}
+    return {name: value for name, value in {**options, **chosen}.items() if name not in model.fixed}
 
 
 def _type_name(parameter: inspect.Parameter) -> str:

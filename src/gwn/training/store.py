@@ -8,6 +8,7 @@ import json
 import os
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -34,12 +35,21 @@ def write_atomic(path: Path, content: bytes) -> None:
             handle.write(content)
             handle.flush()
             os.fsync(handle.fileno())
+        os.chmod(temporary, 0o666 & ~_umask())  # temporary files are private; results are not
         os.replace(temporary, path)
     except OSError as error:
-        if temporary is not None and os.path.exists(temporary):
-            os.unlink(temporary)
         reason = "the disk is full" if error.errno == errno.ENOSPC else (error.strerror or str(error))
         raise GWNError(f"cannot write {path}: {reason}; choose another place with --out or free some space") from None
+    finally:  # after an interrupt too
+        if temporary is not None:
+            with suppress(OSError):
+                os.unlink(temporary)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def write_json(path: Path, data: Mapping[str, Any]) -> None:

@@ -1,0 +1,131 @@
+"""`alpha(n) ⊙ S + shift I`: attention on every edge, without one feature row per edge, forward or backward.
+
+The score of an edge is a sum of two numbers, one from each end, so it costs two matrix-vector products and one number
+an edge. The gradient of alpha is a product of dense matrices sampled at the edges.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from gwn.adjacency import Adjacency
+from gwn.dropout import dropout_mask
+from gwn.laplacians.base import Gradients, Operator, Step
+from gwn.sparse import SparseMatrix, addmm_, edge_dot, row_sums
+
+
+class AttentionOperator(Operator):
+    """`L_a(n) = alpha(n) ⊙ S + shift I` with `alpha(n)_ij = tanh(g(n)^T [x_i || x_j])`, and a source `eps(n) X(0)`.
+
+    g            [steps, 2, d], or [1, 2, d] where all steps share it
+    epsilon      eps of the last steps, or None
+    from_first   "velocity": alpha(0) from the initial velocity; "displacement": from X(0); "only": every alpha(n)
+                 from X(0), so that the operator does not change in time
+    """
+
+    needs_states = True
+
+    def __init__(
+        self,
+        adjacency: Adjacency,
+        g: Tensor,
+        epsilon: Tensor | None = None,
+        *,
+        shift: float = 0.0,
+        from_first: str = "displacement",
+        dropout: float = 0.0,
+    ) -> None:
+        self.adjacency, self.g, self.epsilon, self.shift = adjacency, g, epsilon, shift
+        self.from_first, self.dropout = from_first, dropout
+        # Steps are recomputed on the way back: each draws its mask from a seed of its own, so it draws the same again.
+        self.seed = int(torch.randint(2**31, ())) if dropout > 0 else 0
+        self._kept: dict[int, tuple[Tensor, SparseMatrix]] = {}
+
+    @property
+    def parameters(self) -> tuple[Tensor, ...]:
+        return (self.g,) if self.epsilon is None else (self.g, self.epsilon)
+
+    def alpha(self, n: int, x: Tensor) -> Tensor:
+        """`tanh(g(n)^T [x_i || x_j])` for every entry (i, j) of the pattern, before dropout."""
+        pattern, g = self.adjacency.matrix.pattern, self._g(n)
+        as_target, as_source = torch.mv(x, g[0]), torch.mv(x, g[1])
+        return as_target.index_select(0, pattern.row).add_(as_source.index_select(0, pattern.col)).tanh_()
+
+    def attended(self, step: Step, x: Tensor, velocity: Tensor, x0: Tensor) -> Tensor:
+        """What alpha of this step is computed from."""
+        where = self._attended_input(step)
+        return x if where is None else {"x_prev": velocity, "x0": x0}[where]
+
+    def advance_(self, n: int, step: Step, x: Tensor, x_prev: Tensor, x0: Tensor) -> Tensor:
+        tanh = self.alpha(n, self.attended(step, x, x_prev, x0))
+        matrix = self._matrix(n, step, tanh)
+        if self.remember:
+            self._kept[n] = (tanh, matrix)
+        addmm_(x_prev, matrix, x, beta=step.x_prev)
+        return self.add_source_(n, step, x_prev, x0)
+
+    def pull_back_(
+        self, n: int, step: Step, x: Tensor | None, grad_next: Tensor, grad: Tensor, beta: float, total: Gradients
+    ) -> Tensor:
+        assert x is not None
+        where = self._attended_input(step)
+        attended = x if where is None else total.input(where)
+        if n in self._kept:
+            tanh, matrix = self._kept[n]
+        else:
+            tanh = self.alpha(n, attended)
+            matrix = self._matrix(n, step, tanh)
+        addmm_(grad, matrix.t, grad_next, beta=beta)
+
+        score = edge_dot(matrix.pattern, grad_next, x).mul_(self._weights(n, step, tanh))
+        score.sub_(tanh.square().mul_(score))  # tanh' = 1 - tanh²
+        edges = matrix.with_values(score)
+        as_target, as_source = row_sums(edges), row_sums(edges.t)
+        index, g = self._g_index(n), self._g(n)
+        receiver = grad if where is None else total.of(where)
+        for side, sums in enumerate((as_target, as_source)):
+            total.parameters[0][index, side].addmv_(attended.t(), sums)
+            receiver.addr_(sums, g[side])
+        self.pull_back_source(n, step, grad_next, total)
+        return grad
+
+    def add_source_(self, n: int, step: Step, out: Tensor, x0: Tensor) -> Tensor:
+        if self.epsilon is not None and step.source != 0.0:
+            out.addcmul_(x0, self.epsilon[self._epsilon_index(n)], value=step.source)
+        return out
+
+    def pull_back_source(self, n: int, step: Step, grad_next: Tensor, total: Gradients) -> None:
+        if self.epsilon is not None and step.source != 0.0:
+            index, x0 = self._epsilon_index(n), total.input("x0")
+            total.parameters[1][index] += step.source * torch.vdot(grad_next.reshape(-1), x0.reshape(-1))
+            total.of("x0").addcmul_(grad_next, self.epsilon[index], value=step.source)
+
+    def _attended_input(self, step: Step) -> str | None:
+        """The input that alpha is computed from, or None for the state X(n) itself."""
+        if self.from_first == "only":
+            return "x0"
+        return "x_prev" if self.from_first == "velocity" and step.first else None
+
+    def _weights(self, n: int, step: Step, like: Tensor) -> Tensor:
+        """`step.force S`, with this step's dropout mask."""
+        weights = self.adjacency.affine(0.0, step.force).values
+        if self.dropout == 0.0:
+            return weights
+        return weights * dropout_mask(like, self.dropout, torch.Generator(like.device).manual_seed(self.seed + n))
+
+    def _matrix(self, n: int, step: Step, tanh: Tensor) -> SparseMatrix:
+        """`(step.x + step.force shift) I + step.force alpha ⊙ S`."""
+        diagonal = self.adjacency.affine(step.x + step.force * self.shift, 0.0).values
+        return self.adjacency.matrix.with_values(torch.addcmul(diagonal, tanh, self._weights(n, step, tanh)))
+
+    def _g_index(self, n: int) -> int:
+        return n if self.g.shape[0] > 1 else 0
+
+    def _g(self, n: int) -> Tensor:
+        return self.g[self._g_index(n)].detach()
+
+    def _epsilon_index(self, n: int) -> int:
+        """The last steps have a source term, the first may not."""
+        assert self.epsilon is not None
+        return n - (self.g.shape[0] - self.epsilon.shape[0])

@@ -1,0 +1,238 @@
+"""What every registered model must do; a new line in `gwn.models.MODELS` is covered without an edit here."""
+
+from __future__ import annotations
+
+import io
+import pickle
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given, settings
+from torch import Tensor, nn
+
+from dense import close
+from graphs import AWKWARD_NODES, NO_EDGES, awkward, edge_lists, normal, random_edges, toy_graph
+from gwn import GWNError
+from gwn.models import MODELS, ModelSpec, model_spec
+
+IN, OUT, N = 6, 3, AWKWARD_NODES
+
+every_model = pytest.mark.parametrize("spec", MODELS.values(), ids=list(MODELS))
+
+
+def build(spec: ModelSpec, in_channels: int = IN, out_channels: int = OUT, **options: Any) -> nn.Module:
+    torch.manual_seed(1)
+    return spec.build(in_channels, out_channels, hidden_channels=8, **options).double().eval()
+
+
+def without_dropout(spec: ModelSpec, **options: Any) -> nn.Module:
+    off = {name: 0.0 for name in spec.defaults() if "dropout" in name}
+    return build(spec, **{**off, **options})
+
+
+@every_model
+def test_shape_type_and_evaluation_mode(spec: ModelSpec) -> None:
+    model, x = build(spec), normal(N, IN)
+    logits = model(x, awkward())
+    assert logits.shape == (N, OUT)
+    assert logits.dtype == torch.float64
+    assert bool(torch.isfinite(logits).all())
+    assert torch.equal(logits, model(x, awkward())), "no chance in evaluation mode"
+    single = model.float()(x.float(), awkward())
+    assert single.dtype == torch.float32
+    close(single.double(), logits, 1e-4)
+
+
+@every_model
+def test_gradients_reach_every_parameter(spec: ModelSpec) -> None:
+    model = without_dropout(spec).train()
+    model(normal(30, IN), random_edges(30, 100)).square().sum().backward()
+    for name, parameter in model.named_parameters():
+        assert parameter.grad is not None, name
+        assert bool(parameter.grad.any()), name
+        assert bool(torch.isfinite(parameter.grad).all()), name
+
+
+@every_model
+@settings(max_examples=15)
+@given(graph=edge_lists())
+def test_renumbering_the_nodes_renumbers_the_result(spec: ModelSpec, graph: tuple[int, Tensor]) -> None:
+    nodes, edge_index = graph
+    order = torch.randperm(nodes, generator=torch.Generator().manual_seed(nodes))
+    place = torch.argsort(order)
+    model, x = build(spec), normal(nodes, IN)
+    close(model(x[order], place[edge_index]), model(x, edge_index)[order], 1e-10)
+
+
+@every_model
+def test_the_order_of_the_edges_does_not_matter(spec: ModelSpec) -> None:
+    model, x, edge_index = build(spec), normal(N, IN), awkward()
+    order = torch.randperm(edge_index.shape[1], generator=torch.Generator().manual_seed(0))
+    close(model(x, edge_index[:, order]), model(x, edge_index), 1e-12)
+
+
+@every_model
+def test_isolated_nodes_are_answered_from_their_own_features(spec: ModelSpec) -> None:
+    model, x = build(spec), normal(N, IN)
+    other = x.clone()
+    other[:6] += 1.0  # nodes 6 and 7 have no neighbours
+    logits, changed = model(x, awkward()), model(other, awkward())
+    close(changed[6:], logits[6:], 1e-14)
+    assert bool((changed[:6] != logits[:6]).any())
+    other[6] += 1.0
+    assert not torch.allclose(model(other, awkward())[6], logits[6])
+
+
+@every_model
+def test_a_single_node_and_no_edges(spec: ModelSpec) -> None:
+    model = build(spec)
+    for nodes in (1, 4):
+        x = normal(nodes, IN)
+        logits = model(x, NO_EDGES)
+        assert logits.shape == (nodes, OUT)
+        close(logits, torch.cat([model(row[None], NO_EDGES) for row in x]), 1e-12)
+    model.train()
+    model(normal(1, IN), NO_EDGES).sum().backward()
+    loop = torch.tensor([[0], [0]])
+    assert bool(torch.isfinite(model.eval()(normal(1, IN), loop)).all())
+
+
+@every_model
+def test_sparse_features_are_dense_features(spec: ModelSpec) -> None:
+    model = without_dropout(spec).train()
+    x = normal(N, IN).clamp_min(0.3) - 0.3
+    x[4] = 0.0
+    gradients = []
+    for given_x in (x, x.to_sparse_csr()):
+        model.zero_grad()
+        logits = model(given_x, awkward())
+        logits.square().sum().backward()
+        gradients.append([logits.detach(), *(p.grad.clone() for p in model.parameters() if p.grad is not None)])
+    for a, b in zip(*gradients, strict=True):
+        close(b, a, 1e-11)
+
+
+@every_model
+def test_sparse_features_train_with_dropout(spec: ModelSpec) -> None:
+    model = build(spec).train()
+    csr = (normal(N, IN).clamp_min(0.3) - 0.3).to_sparse_csr()
+    logits = model(csr, awkward())
+    logits.sum().backward()
+    assert bool(torch.isfinite(logits).all())
+    assert logits.shape == (N, OUT)
+
+
+@every_model
+def test_edge_weights_are_taken(spec: ModelSpec) -> None:
+    model, x, edge_index = build(spec), normal(20, IN), random_edges(20, 50)
+    weight = torch.rand(50, generator=torch.Generator().manual_seed(0), dtype=torch.float64) + 0.1
+    logits = model(x, edge_index, weight)
+    assert bool(torch.isfinite(logits).all())
+    if spec.name != "mlp":
+        assert not torch.allclose(logits, model(x, edge_index)), "weights are silently unused"
+
+
+@every_model
+def test_state_dict_brings_a_model_back(spec: ModelSpec) -> None:
+    model, x = build(spec), normal(N, IN)
+    buffer = io.BytesIO()
+    torch.save(model.state_dict(), buffer)
+    buffer.seek(0)
+    torch.manual_seed(99)
+    other = spec.build(IN, OUT, hidden_channels=8).double().eval()
+    assert not torch.equal(other(x, awkward()), model(x, awkward()))
+    other.load_state_dict(torch.load(buffer, weights_only=True))
+    assert torch.equal(other(x, awkward()), model(x, awkward()))
+
+
+@every_model
+def test_a_whole_model_can_be_pickled(spec: ModelSpec) -> None:
+    """`torch.save(model)`, spawned workers: ordinary modules survive both."""
+    model, x = build(spec), normal(N, IN)
+    model(x, awkward())
+    again = pickle.loads(pickle.dumps(model))
+    assert torch.equal(again(x, awkward()), model(x, awkward()))
+
+
+@every_model
+def test_reset_draws_every_parameter_anew_from_the_seed(spec: ModelSpec) -> None:
+    model = build(spec)
+    before = {name: p.detach().clone() for name, p in model.named_parameters()}
+    draws = []
+    for _ in range(2):
+        torch.manual_seed(7)
+        model.reset_parameters()  # type: ignore[operator]
+        draws.append({name: p.detach().clone() for name, p in model.named_parameters()})
+    assert all(torch.equal(draws[0][name], draws[1][name]) for name in before)
+    drawn = {name for name, p in before.items() if bool(p.any())}  # a bias that starts at zero starts there again
+    assert all(not torch.equal(before[name], draws[0][name]) for name in drawn)
+    assert drawn
+
+
+@every_model
+def test_two_epochs_lower_the_loss(spec: ModelSpec) -> None:
+    graph = toy_graph(60, classes=OUT)
+    torch.manual_seed(0)
+    off = {name: 0.0 for name in spec.defaults() if "dropout" in name}
+    model = spec.build(graph.num_features, OUT, hidden_channels=8, **off)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.005)
+    losses = []
+    for _ in range(3):
+        optimizer.zero_grad()
+        loss = F.cross_entropy(model(graph.x, graph.edge_index), graph.labels)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    assert losses[2] < losses[1] < losses[0]
+
+
+@every_model
+def test_settings_can_all_be_given_back(spec: ModelSpec) -> None:
+    defaults = {**spec.defaults(), "hidden_channels": 8}
+    assert "dropout" in defaults
+    assert defaults.keys() <= spec.settings().keys()
+    torch.manual_seed(1)
+    again = spec.build(IN, OUT, **defaults).double().eval()
+    assert torch.equal(again(normal(N, IN), awkward()), build(spec)(normal(N, IN), awkward()))
+
+
+@every_model
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [("hidden_channels", 0), ("hidden_channels", -4), ("dropout", 1.5), ("dropout", -0.1), ("dropuot", 0.1)],
+)
+def test_impossible_settings_are_refused_in_one_line(spec: ModelSpec, setting: str, value: Any) -> None:
+    with pytest.raises(GWNError, match=setting) as error:
+        spec.build(IN, OUT, **{setting: value})
+    assert "\n" not in str(error.value)
+
+
+@every_model
+def test_numbers_of_layers_must_be_positive(spec: ModelSpec) -> None:
+    for name in spec.settings():
+        if name.endswith("layers"):
+            with pytest.raises(GWNError, match="at least one layer"):
+                spec.build(IN, OUT, **{name: 0})
+
+
+@every_model
+def test_what_the_name_stands_for_cannot_be_set(spec: ModelSpec) -> None:
+    for name, value in spec.fixed.items():
+        with pytest.raises(GWNError, match=f"unknown setting of {spec.name}"):
+            spec.build(IN, OUT, **{name: value})
+
+
+@every_model
+def test_the_shelf_describes_it(spec: ModelSpec) -> None:
+    assert MODELS[spec.name] is spec
+    assert spec.title
+    assert spec.paper
+    assert spec.origin
+    assert spec.kind in ("wave", "mainstream", "differential equation")
+
+
+def test_the_nearest_name_is_suggested() -> None:
+    with pytest.raises(GWNError, match=r"unknown model 'gwn-sim'; did you mean 'gwn-sym'\?"):
+        model_spec("gwn-sim")
