@@ -46,13 +46,13 @@ AXES = (
         job=lambda n: replace(BASE, edges=n, nodes=n // 10),
     ),
     Axis(
-        name="edges",
+        name="edges, 10,000 nodes",
         values=(10_000, 100_000, 1_000_000),
         large=(10_000_000,),
         job=lambda n: replace(BASE, edges=n),
     ),
     Axis(
-        name="nodes",
+        name="nodes, 100,000 edges",
         values=(1_000, 10_000, 100_000),
         large=(1_000_000,),
         job=lambda n: replace(BASE, nodes=n),

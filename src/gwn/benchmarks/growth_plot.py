@@ -13,6 +13,7 @@ from gwn.report.style import PALETTE, house_style
 from gwn.training.store import write_atomic
 
 MARKERS = ("o", "s", "^", "D")
+TWO_DECADES = 100
 
 
 def draw_growth(report: GrowthReport, path: Path) -> None:
@@ -46,8 +47,11 @@ def _panel(panel: Any, curves: list[Series], quantity: str, exponent: str) -> No
             markersize=4,
             label=label,
         )
-    last, value = curves[-1].values[-1], getattr(curves[-1], quantity)[-1]
-    first = curves[-1].values[0]
+    values, value = curves[-1].values, getattr(curves[-1], quantity)[-1]
+    first, last = values[0], values[-1]
     panel.loglog([first, last], [value * first / last, value], ":", color="#888888", linewidth=1, zorder=0)
     panel.legend(fontsize=7.5, frameon=False, loc="upper left")
     panel.margins(y=0.2)
+    if last < TWO_DECADES * first:  # powers of ten would leave such an axis almost without labels
+        panel.set_xticks(values, [str(tick) for tick in values])
+        panel.tick_params(axis="x", which="minor", bottom=False, labelbottom=False)

@@ -121,7 +121,7 @@ def job_problem(job: Job) -> Problem:
     return Problem(graph=uniform_graph(job.nodes, job.edges), rows=torch.arange(0, job.nodes, TRAINING_SHARE))
 
 
-def _training(job: Job, problem: Problem, *, width: int, steps: int) -> tuple[Any, ...]:
+def job_training(job: Job, problem: Problem, *, width: int, steps: int) -> tuple[Any, ...]:
     """The arguments of `train_step` for the model of a job."""
     graph = problem.graph
     model = GWN(

@@ -1,0 +1,104 @@
+"""Turns, bounds and minima of the clock, with a clock of our own; the floor on a graph the size of Texas."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+import torch
+
+from gwn.benchmarks.floor import breakdown, floor_kernels, run
+from gwn.benchmarks.generate import uniform_graph
+from gwn.benchmarks.problem import Problem
+from gwn.benchmarks.speed import speed_row
+from gwn.benchmarks.timing import fixed_threads, measure
+from gwn.errors import GWNError
+
+
+class FakeTime:
+    """Time passes only when someone works."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.log: list[str] = []
+
+    def work(self, name: str, *durations: float) -> Callable[[], None]:
+        def step() -> None:
+            self.now += durations[min(self.log.count(name), len(durations) - 1)]
+            self.log.append(name)
+
+        return step
+
+
+def test_competitors_take_turns_until_each_has_used_its_time() -> None:
+    time = FakeTime()
+    steps = {"slow": time.work("slow", 3.0), "fast": time.work("fast", 0.4, 0.4, 0.3, 0.1, 0.2)}
+    found = measure(steps, seconds=4.0, turn=1.0, least=3, warmup=1, clock=lambda: time.now)
+    assert time.log[:4] == ["slow", "fast", "slow", "slow"]  # warm-up first, then turns of at least two
+    assert time.log[4] == "fast"
+    assert found["slow"].repeats == 4  # 6 seconds are enough, two repeats are not
+    assert found["slow"].best == pytest.approx(3000)
+    assert found["fast"].best == pytest.approx(100)
+    assert found["fast"].repeats > found["slow"].repeats
+    assert found["fast"].best <= found["fast"].median
+    assert gc.isenabled()
+
+
+def test_a_failing_step_leaves_the_collector_on() -> None:
+    def fail() -> None:
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        measure({"fail": fail}, warmup=0)
+    assert gc.isenabled()
+
+
+def test_threads_are_fixed_and_restored() -> None:
+    before = torch.get_num_threads()
+    with fixed_threads(before + 1):
+        assert torch.get_num_threads() == before + 1
+    assert torch.get_num_threads() == before
+    with pytest.raises(GWNError, match="at least 1"), fixed_threads(0):
+        pass
+
+
+def small_problem(*, sparse: bool = False) -> Problem:
+    graph = uniform_graph(183, 280, features=20, classes=5)
+    if sparse:
+        graph = replace(graph, x=graph.x.clamp(min=1.5) - 1.5).compact()
+        assert graph.is_sparse
+    return Problem(graph=graph, rows=torch.arange(87), width=16)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_floor_counts_every_product_of_a_step(sparse: bool) -> None:
+    problem = small_problem(sparse=sparse)
+    sym, fa = (floor_kernels(problem, kind) for kind in ("sym", "fa"))
+    assert sym["wave"].count == 10  # five steps, there and back
+    assert fa["alpha gradient"].count == 5
+    assert set(sym) < set(fa)
+    run(sym)
+    run(fa)
+    parts = breakdown(fa, seconds=0.005)
+    assert parts.keys() == fa.keys()
+    assert all(value > 0 for value in parts.values())
+
+
+def test_floor_stays_bounded_however_often_it_runs() -> None:
+    kernels = floor_kernels(small_problem(), "fa")
+    for _ in range(200):
+        run(kernels)
+    assert torch.isfinite(kernels["wave"].call()).all()  # type: ignore[arg-type, call-overload]
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_every_case_is_timed_and_judged(sparse: bool) -> None:
+    row = speed_row("cora", small_problem(sparse=sparse), seconds=0.01)
+    assert {"gwn-sym", "gwn-fa", "mp-sym", "mp-fa", "gcn", "gat", "floor-sym", "floor-fa"} <= row.timings.keys()
+    assert all(timing.repeats >= 5 for timing in row.timings.values())
+    data = row.to_json()
+    assert data["sparse_features"] is sparse
+    assert {verdict["sign"] for verdict in data["verdicts"]} >= {">=", ">", "<="}
+    assert len(data["verdicts"]) == len(data["verdicts_by_median"])
