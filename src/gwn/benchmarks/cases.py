@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import torch
 from torch import nn
 
 from gwn.benchmarks.floor import floor_kernels
@@ -16,7 +17,11 @@ from gwn.benchmarks.problem import Problem, adam, plain_step
 from gwn.benchmarks.timing import Step
 from gwn.graph import Graph
 from gwn.networks import GWN
+from gwn.networks.together import GWNTogether
 from gwn.training.fit import train_step
+from gwn.training.together import step_together
+
+TOGETHER = 10
 
 MakeStep = Callable[[Problem], Step]
 
@@ -28,18 +33,21 @@ def competitor(model: nn.Module, graph: Graph, problem: Problem) -> Step:
 
 def gwn_case(problem: Problem, laplacian: str, **options: Any) -> Step:
     """Ours: what `fit` does in an epoch before it validates, on the graph as `load_dataset` gives it."""
-    graph = problem.graph
-    model = GWN(
-        graph.num_features,
+    model = _gwn(problem, laplacian, **options)
+    return partial(train_step, model, problem.graph, problem.rows, adam(model))
+
+
+def _gwn(problem: Problem, laplacian: str, **options: Any) -> GWN:
+    return GWN(
+        problem.graph.num_features,
         problem.width,
-        graph.num_classes,
+        problem.graph.num_classes,
         laplacian=laplacian,
         time=problem.time,
         tau=problem.tau,
         dropout=problem.dropout,
         **options,
     )
-    return partial(train_step, model, graph, problem.rows, adam(model))
 
 
 def message_passing_case(problem: Problem, laplacian: str) -> Step:
@@ -69,14 +77,12 @@ def floor_case(problem: Problem, laplacian: str) -> Step:
     return partial(run_kernels, floor_kernels(problem, laplacian))
 
 
-def precomputed_case(problem: Problem) -> Step:
-    """Training without a sparse product. Waits for `GWN(..., precompute=True)`; then: one entry in `CASES`."""
-    raise NotImplementedError
-
-
 def ten_runs_case(problem: Problem) -> Step:
-    """Ten runs trained together as extra channels. Waits for its API; then: one entry in `CASES`."""
-    raise NotImplementedError
+    """Ten runs in one pass; they share the training rows here, which changes nothing of the work."""
+    graph = problem.graph
+    models = [_gwn(problem, "sym") for _ in range(TOGETHER)]
+    network = GWNTogether(models, graph, [torch.Generator().manual_seed(run) for run in range(TOGETHER)])
+    return partial(step_together, network, graph.labels, problem.rows.expand(TOGETHER, -1), adam(network))
 
 
 CASES: dict[str, MakeStep] = {
@@ -88,5 +94,6 @@ CASES: dict[str, MakeStep] = {
     "gat": partial(peer_case, network=PeerGAT),
     "floor-sym": partial(floor_case, laplacian="sym"),
     "floor-fa": partial(floor_case, laplacian="fa"),
-    # "gwn-sym-precomputed": precomputed_case and "gwn-sym-ten-runs": ten_runs_case; their targets stand already.
+    "gwn-sym-precomputed": partial(gwn_case, laplacian="sym", precompute=True),
+    "gwn-sym-ten-runs": ten_runs_case,
 }

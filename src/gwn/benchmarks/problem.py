@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from gwn.data import Dataset, make_splits
 from gwn.graph import Graph
 from gwn.training import TrainConfig
-from gwn.training.fit import make_optimizer
+from gwn.training.fit import flushed_denormals, make_optimizer
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -51,8 +51,9 @@ def plain_step(model: nn.Module, graph: Graph, rows: Tensor, optimizer: torch.op
     """The training loop of PyTorch Geometric's examples, for the competitors: ours also looks at its gradients."""
     model.train()
     optimizer.zero_grad()
-    logits = model(graph.x, graph.edge_index, graph.edge_weight)
-    loss = F.cross_entropy(logits[rows], graph.labels[rows])
-    loss.backward()  # type: ignore[no-untyped-call]
+    with flushed_denormals():
+        logits = model(graph.x, graph.edge_index, graph.edge_weight)
+        loss = F.cross_entropy(logits[rows], graph.labels[rows])
+        loss.backward()  # type: ignore[no-untyped-call]
     optimizer.step()
     return float(loss.detach())

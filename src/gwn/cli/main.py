@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import typer
 
 from gwn._version import __version__
-from gwn.cli import bench, data, demo, models, predict, stability, train
+from gwn.cli import bench, data, demo, models, predict, stability, train, tune
 from gwn.errors import GWNError
 
 INTERRUPTED = 130
@@ -25,6 +25,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 app.command("train")(train.train)
+app.command("tune")(tune.tune)
 app.command("predict")(predict.predict)
 app.command("demo")(demo.demo)
 app.command("models")(models.models)

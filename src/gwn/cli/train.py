@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ def train(
     device: str = typer.Option("auto", help="auto, cpu, cuda or mps."),
     dtype: str = typer.Option("float32", help="float32 or float64."),
     deterministic: bool = typer.Option(False, "--deterministic", help="Refuse operations that are not repeatable."),
+    tuned: bool = typer.Option(True, "--tuned/--no-tuned", help="Use tuned settings where there are any, or not."),
     out: Path = typer.Option(Path("runs"), help="Folder for the results."),
     force: bool = typer.Option(False, "--force", help="Compute again what is already there."),
     as_json: bool = typer.Option(False, "--json", help="Print the whole result as JSON."),
@@ -54,6 +56,7 @@ def train(
     from gwn.cli.source import open_source
     from gwn.data import make_splits
     from gwn.models import model_spec
+    from gwn.settings import find_tuned
     from gwn.training import Experiment, TrainConfig, run_experiment
     from gwn.training.settings import effective_settings, parse_settings
 
@@ -73,8 +76,24 @@ def train(
     }
     data, origin = open_source(dataset, edges, nodes, graph, directed, columns)
     splits = make_splits(data, split, runs, seed)
+    table = None
+    if tuned and dataset is not None:
+        table = find_tuned(spec, dataset, splits[0].kind, data.graph.content_hash())
+    if table is not None:
+        if not quiet:
+            typer.echo(f"using tuned settings from {table.file} [{table.place}]; --no-tuned for the defaults", err=True)
+        merged, of_training = table.merge(spec, for_model, for_training)
+        chosen, config = effective_settings(spec, merged), replace(config, **of_training)
+        spec.build(1, 2, **chosen)
     experiment = Experiment(
-        dataset=data, model=spec, settings=chosen, config=config, splits=splits, seed=seed, origin=origin
+        dataset=data,
+        model=spec,
+        settings=chosen,
+        config=config,
+        splits=splits,
+        seed=seed,
+        origin=origin,
+        settings_from=None if table is None else table.origin([*for_model, *for_training]),
     )
     with TrainingProgress(runs, config.epochs, quiet=quiet) as progress:
         result, folder = run_experiment(

@@ -47,9 +47,14 @@ class Linear(nn.Module):
             nn.init.uniform_(parameter, -bound, bound)
 
     def forward(self, x: Tensor | SparseMatrix) -> Tensor:
+        return self.product(x, self.weight, self.bias)
+
+    @staticmethod
+    def product(x: Tensor | SparseMatrix, weight: Tensor, bias: Tensor | None) -> Tensor:
+        """`x W + b` with any weights."""
         if isinstance(x, SparseMatrix):
-            return sparse_linear(x, self.weight, self.bias)
-        return x @ self.weight if self.bias is None else torch.addmm(self.bias, x, self.weight)
+            return sparse_linear(x, weight, bias)
+        return x @ weight if bias is None else torch.addmm(bias, x, weight)
 
     def extra_repr(self) -> str:
         return f"{self.weight.shape[0]}, {self.weight.shape[1]}, bias={self.bias is not None}"
@@ -78,6 +83,13 @@ class FeedForward(nn.Module):
         widths = [in_channels, *[hidden_channels] * (layers - 1), out_channels]
         self.layers = nn.ModuleList(Linear(a, b) for a, b in pairwise(widths))
 
+    @property
+    def first(self) -> Linear:
+        """The first layer: the whole network, if it has one layer."""
+        layer = self.layers[0]
+        assert isinstance(layer, Linear)
+        return layer
+
     def reset_parameters(self) -> None:
         for layer in self.layers:
             layer.reset_parameters()  # type: ignore[operator]
@@ -91,9 +103,16 @@ class FeedForward(nn.Module):
 
 def drop_features(x: Tensor, p: float, training: bool) -> Tensor | SparseMatrix:
     """Dropout on the input; of a CSR tensor only the stored values are drawn, which gives the same distribution."""
-    if x.layout != torch.sparse_csr:
-        return dropout(x, p, training)
-    matrix = _MATRICES.get(x, "matrix", lambda: SparseMatrix.from_tensor(x.detach()))
+    matrix = as_matrix(x)
+    if isinstance(matrix, Tensor):
+        return dropout(matrix, p, training)
     if not training or p == 0.0:
         return matrix
     return matrix.with_values(dropout(matrix.values, p, training))
+
+
+def as_matrix(x: Tensor) -> Tensor | SparseMatrix:
+    """A CSR tensor as a `SparseMatrix`, made once for each tensor; a dense one as it is."""
+    if x.layout != torch.sparse_csr:
+        return x
+    return _MATRICES.get(x, "matrix", lambda: SparseMatrix.from_tensor(x.detach()))

@@ -16,7 +16,15 @@ from gwn.laplacians import LAPLACIANS, FrequencyAdaptive
 from gwn.laplacians.attention import AttentionOperator
 from gwn.laplacians.speed import LearnedSpeed, SpeedOperator
 from gwn.networks.dynamics import build_dynamics
-from gwn.networks.feedforward import FeedForward, drop_features
+from gwn.networks.feedforward import FeedForward, as_matrix, drop_features
+from gwn.networks.precomputed import (
+    FeatureCache,
+    class_weights,
+    features_times_weights,
+    prefers_features,
+    propagated_features,
+    wave_of_classes,
+)
 from gwn.networks.readout import READOUTS
 from gwn.registry import lookup, require_known
 from gwn.schemes import count_steps, integrate
@@ -36,6 +44,7 @@ class GWN(nn.Module):
     directed, self_loops                         the graph as S sees it, see `gwn.adjacency`
     reference         take the options of the authors' code where it differs from the paper's text
     allow_unstable    accept a step above the stability bound of a Laplacian that has one
+    precompute        train without propagating, where a fixed operator and linear maps allow it
     options           settings of the chosen Laplacian and scheme, e.g. `epsilon="free"` for "fa"
     """
 
@@ -59,6 +68,7 @@ class GWN(nn.Module):
         self_loops: str | None = None,
         reference: bool = False,
         allow_unstable: bool = False,
+        precompute: bool = False,
         **options: Any,
     ) -> None:
         super().__init__()
@@ -95,19 +105,49 @@ class GWN(nn.Module):
             self.readout.width, hidden_channels, out_channels, layers=head_layers, activation="relu", dropout=dropout
         )
 
+        linear = encoder_layers == head_layers == 1 and activation == "none" and readout == "last"
+        if precompute and not (linear and self.laplacian.fixed and not list(self.laplacian.parameters())):
+            raise GWNError(
+                "precompute needs a Laplacian that neither changes nor learns, linear encoders and head (one layer, "
+                "activation 'none') and readout 'last'; leave it out, or change those settings"
+            )
+        self.precompute = precompute
+        self._features = FeatureCache()
+
     def reset_parameters(self) -> None:
         for module in (self.phi0, self.phi1, self.laplacian, self.readout, self.head):
             module.reset_parameters()
 
-    def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
-        """Logits [N, c]."""
+    def forward(
+        self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None, rows: Tensor | None = None
+    ) -> Tensor:
+        """Logits [N, c], or those of the nodes `rows` alone, which spares the head the others."""
+        if self.precompute:
+            return self._precomputed(x, edge_index, edge_weight, rows)
         phi0, phi1 = self.encode(x)
         operator = self.laplacian.on(self.adjacency(phi0, edge_index, edge_weight))
         whole = self.readout.needs_trajectory
         wave = integrate(operator, self.scheme, phi0, phi1, self.num_steps, trajectory=whole)
         seen = self.readout(wave, phi0, phi1)
+        if rows is not None:
+            seen = seen.index_select(0, rows)
         logits: Tensor = self.head(drop(seen, self.dropout, self.training))
         return logits
+
+    def _precomputed(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None, rows: Tensor | None) -> Tensor:
+        """The same function with its linear maps multiplied in another order, see `gwn.networks.precomputed`."""
+        p = self.dropout if self.training else 0.0
+        weights = class_weights(self.phi0.first, self.phi1.first, self.head.first, p)
+        adjacency, matrix = self.adjacency(x, edge_index, edge_weight), as_matrix(x)
+        operator = self.laplacian.on(adjacency)
+        if not prefers_features(matrix, self.num_steps, adjacency.matrix.pattern.nnz):
+            logits = wave_of_classes(operator, self.scheme, matrix, self.num_steps, weights)
+            return logits if rows is None else logits.index_select(0, rows)
+
+        def build() -> Tensor:
+            return propagated_features(operator, self.scheme, matrix, self.num_steps)
+
+        return features_times_weights(self._features.get(adjacency, x, rows, build), weights)
 
     def encode(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Initial displacement and velocity, [N, d] each, from one and the same dropped-out input."""

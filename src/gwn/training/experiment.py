@@ -28,7 +28,8 @@ OnRun = Callable[[RunResult], None]
 class Experiment:
     """What is to be computed: a model with settings, on a dataset, over splits.
 
-    origin   how the dataset was named or which files it came from, so that `gwn predict` finds it again
+    origin          how the dataset was named or which files it came from, so that `gwn predict` finds it again
+    settings_from   the table of tuned settings that were used, None for defaults and given ones
     """
 
     dataset: Dataset
@@ -38,6 +39,7 @@ class Experiment:
     splits: Sequence[Split]
     seed: int = 0
     origin: Mapping[str, Any] | None = None
+    settings_from: Mapping[str, Any] | None = None
 
     def describe(self) -> dict[str, Any]:
         """Everything that decides the outcome of a run, except its number."""
@@ -88,6 +90,7 @@ def run_experiment(
         "classes": [graph.label_name(index) for index in range(graph.num_classes)],
         "feature_names": None if graph.feature_names is None else list(graph.feature_names),
         "origin": None if experiment.origin is None else dict(experiment.origin),
+        "settings_from": None if experiment.settings_from is None else dict(experiment.settings_from),
     }
     write_json(folder / "config.json", identity)
     with _threads(experiment.config.choose_threads(graph)):

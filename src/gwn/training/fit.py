@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
@@ -13,6 +14,7 @@ from torch import Tensor, nn
 
 from gwn.data.splits import Split
 from gwn.graph import Graph
+from gwn.networks import GWN
 from gwn.registry import lookup
 from gwn.training.config import TrainConfig
 from gwn.training.divergence import diverged
@@ -56,6 +58,7 @@ def fit(
     score = lookup("metric", metric, METRICS)
     y = graph.labels
     train, val, test = (part.to(y.device) for part in (split.train, split.val, split.test))
+    evaluated = torch.cat([val, test])
     optimizer = make_optimizer(model, config)
     stopping = STOPPING[config.stopping](config.patience)
     best: Fit | None = None
@@ -65,15 +68,18 @@ def fit(
         loss, stepped = train_step(model, graph, train, optimizer)
         if not stepped:
             raise diverged(model, graph, epoch, loss)
-        logits = predict_logits(model, graph)
-        val_loss = F.cross_entropy(logits[val], y[val]).item()
+        model.eval()
+        with torch.no_grad():
+            logits = logits_of(model, graph, evaluated)
+        val_logits, test_logits = logits[: val.numel()], logits[val.numel() :]
+        val_loss = F.cross_entropy(val_logits, y[val]).item()
         if not math.isfinite(val_loss):
             raise diverged(model, graph, epoch, val_loss)
-        val_score = score(logits[val], y[val])
+        val_score = score(val_logits, y[val])
         if best is None or (val_score, -val_loss) > (best.val, -best.val_loss):
             best = Fit(
                 val=val_score,
-                test=score(logits[test], y[test]),
+                test=score(test_logits, y[test]),
                 val_loss=val_loss,
                 best_epoch=epoch,
                 epochs=epoch,
@@ -103,17 +109,37 @@ def train_step(model: nn.Module, graph: Graph, rows: Tensor, optimizer: torch.op
     """
     model.train()
     optimizer.zero_grad(set_to_none=True)
-    logits = model(graph.x, graph.edge_index, graph.edge_weight)
-    loss = F.cross_entropy(logits[rows], graph.labels[rows])
-    value = loss.item()
-    if not math.isfinite(value):
-        return value, False
-    loss.backward()  # type: ignore[no-untyped-call]
+    with flushed_denormals():
+        loss = F.cross_entropy(logits_of(model, graph, rows), graph.labels.index_select(0, rows))
+        value = loss.item()
+        if not math.isfinite(value):
+            return value, False
+        loss.backward()  # type: ignore[no-untyped-call]
     norms = [torch.linalg.vector_norm(p.grad) for p in model.parameters() if p.grad is not None]
     if not bool(torch.isfinite(torch.stack(norms).sum())):
         return value, False
     optimizer.step()
     return value, True
+
+
+@contextmanager
+def flushed_denormals() -> Iterator[None]:
+    """Treat numbers below 1e-38 as zero: a saturated softmax is full of them, and each costs a hundred others."""
+    already = float(torch.tensor(1e-40) * 1.0) == 0.0
+    torch.set_flush_denormal(True)
+    try:
+        yield
+    finally:
+        torch.set_flush_denormal(already)
+
+
+def logits_of(model: nn.Module, graph: Graph, rows: Tensor) -> Tensor:
+    """Logits of some nodes; a network that can do so computes only those."""
+    if isinstance(model, GWN):
+        only: Tensor = model(graph.x, graph.edge_index, graph.edge_weight, rows=rows)
+        return only
+    logits: Tensor = model(graph.x, graph.edge_index, graph.edge_weight)
+    return logits.index_select(0, rows)
 
 
 @torch.no_grad()

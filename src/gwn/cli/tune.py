@@ -1,0 +1,130 @@
+"""`gwn tune`: search for settings on validation, measure the winner with fresh seeds, keep it for `gwn train`."""
+
+from __future__ import annotations
+
+import json
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from gwn.cli.duration import parse_duration
+from gwn.cli.tables import print_table
+from gwn.errors import GWNError
+
+if TYPE_CHECKING:
+    from optuna.trial import FrozenTrial
+
+
+def tune(
+    dataset: str = typer.Argument(..., help="A dataset by name: see `gwn data list`."),
+    model: str = typer.Option("gwn-sym", "--model", "-m", help="A model by name: see `gwn models`."),
+    split: str | None = typer.Option(None, help="As for `gwn train`. Default: the dataset's."),
+    space: str | None = typer.Option(
+        None, help="paper, standard (weight decay also small) or extended (GWN+). Default: standard; extended for gwn."
+    ),
+    trials: int = typer.Option(100, help="How many trials in total, those of earlier calls included."),
+    timeout: str | None = typer.Option(None, help="Begin no trial after so long: 90s, 30m, 2h, 1h30m."),
+    jobs: int = typer.Option(1, help="Worker processes on this machine."),
+    storage: str | None = typer.Option(
+        None, help="A database URL, also for several machines. Default: a SQLite file in studies/."
+    ),
+    name: str | None = typer.Option(None, help="The study's name. Default: made from everything that decides it."),
+    search_splits: int = typer.Option(3, help="Splits a trial is scored on; their seeds start at 1000."),
+    final_runs: int = typer.Option(10, help="Runs of the winner, with seeds 0, 1, ... that the search never saw."),
+    seed: int = typer.Option(0, help="The sampler's seed."),
+    settings: list[str] = typer.Option([], "--set", metavar="NAME=VALUE", help="A setting to fix: `gwn models NAME`."),
+    out: Path = typer.Option(Path("settings"), help="Folder of the tuned settings."),
+    runs: Path = typer.Option(Path("runs"), help="Folder of the final runs."),
+    log: str | None = typer.Option(None, help="Also log trials to tensorboard or wandb (extra `logging`)."),
+    heartbeat: int = typer.Option(10, min=1, hidden=True, help="Seconds between signs of life of a running trial."),
+    as_json: bool = typer.Option(False, "--json", help="Print the winner as JSON."),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress."),
+) -> None:
+    """Search for settings by mean validation score; the same command continues a search that was stopped.
+
+    The winner goes to settings/MODEL.toml, where `gwn train` finds it.
+
+    Examples:
+
+      gwn tune cora --model gwn-fa --split per-class --trials 100 --jobs 2
+
+      gwn tune texas --model gwn --split geom --trials 200 --timeout 2h --set epochs=100
+
+      gwn tune cora --model gcn --storage postgresql://user:password@host/studies
+    """
+    from gwn.cli.progress import TrainingProgress
+    from gwn.cli.tune_progress import TuneProgress
+    from gwn.tuning import Job, measure, plan_search, run_search, settings_file, write_winner
+    from gwn.tuning.storage import FOLDER, default_url, readable
+    from gwn.tuning.trackers import open_tracker
+
+    seconds = float("inf") if timeout is None else parse_duration("--timeout", timeout)
+    for option, value in (("--trials", trials), ("--jobs", jobs), ("--final-runs", final_runs)):
+        if value < 1:
+            raise GWNError(f"{option} must be at least 1; got {value}")
+    search = plan_search(
+        dataset, model, split=split, space=space, search_splits=search_splits, seed=seed, assignments=settings
+    )
+    file = settings_file(out, model)
+    study_name = search.plan.name if name is None else name
+    url = default_url(study_name) if storage is None else storage
+    job = Job(
+        plan=search.plan,
+        url=url,
+        name=study_name,
+        trials=trials,
+        jobs=min(jobs, trials),
+        deadline=time.time() + seconds,
+        heartbeat=heartbeat,
+    )
+    with ExitStack() as stack:
+        tracker = None if log is None else open_tracker(log, study_name, FOLDER)
+        if tracker is not None:
+            stack.callback(tracker.close)
+        progress = stack.enter_context(TuneProgress(trials, quiet=quiet))
+
+        def on_trial(trial: FrozenTrial, finished: int, best: FrozenTrial | None) -> None:
+            progress.on_trial(trial, finished, best)
+            if tracker is not None:
+                tracker.log(trial, None if best is None else best.value)
+
+        study = run_search(job, search, on_trial=on_trial, say=progress.say)
+    with TrainingProgress(final_runs, 200, quiet=quiet) as final_progress:
+        final_progress.label = "final"
+        table, folder = measure(
+            search, study, runs, runs=final_runs, on_progress=final_progress.on_epoch, on_run=final_progress.on_run
+        )
+    write_winner(file, search, table)
+    if as_json:
+        where = {"file": str(file), "folder": str(folder), "storage": readable(url)}
+        typer.echo(
+            json.dumps({"dataset": dataset, "model": model, "split": search.plan.split, **table, **where}, indent=2)
+        )
+    else:
+        _print_winner(search.plan.dataset, model, search.plan.split, table, file)
+
+
+def _print_winner(dataset: str, model: str, split: str, table: dict[str, Any], file: Path) -> None:
+    from gwn.cli.train import format_summary
+
+    search, final = table["search"], table["final"]
+    rows = [[key, f"{value:.4g}" if isinstance(value, float) else str(value)] for key, value in _tuned(table).items()]
+    print_table(["setting", "value"], rows, f"{model} on {dataset}, {split} split: best of {search['trials']} trials")
+    typer.echo(
+        f"{search['complete']} complete, {search['pruned']} pruned, {search['failed']} failed; "
+        f"space {search['space']}, scored on {len(search['seeds'])} splits"
+    )
+    typer.echo(f"validation in the search: {100 * search['validation']:.2f}")
+    summary = {"mean": final["test"], "sd": final["test_sd"], "low": final["test_low"], "high": final["test_high"]}
+    typer.echo(f"test with fresh seeds: {format_summary({**summary, 'count': final['runs'] - final['diverged']})}")
+    if search["same_splits_as_final"]:
+        typer.echo("Note: the search used the same published splits (never their test nodes) with other model seeds")
+    typer.echo(f"Saved in {file} [{dataset}.{split}]\nUse with: gwn train {dataset} --model {model} --split {split}")
+
+
+def _tuned(table: dict[str, Any]) -> dict[str, Any]:
+    together = {**table["settings"], **table["training"]}
+    return {name: value for name, value in together.items() if value is not None}

@@ -1,0 +1,84 @@
+"""Tuned settings: one TOML file a model, one table a dataset and split, written by `gwn tune`, read by `gwn train`.
+
+They are looked for in the folder `settings/` where the command runs, then beside this file, where those that ship are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from gwn.errors import GWNError
+from gwn.models import ModelSpec
+from gwn.settings.toml import read_toml
+from gwn.training.config import TrainConfig
+from gwn.training.settings import effective_settings
+
+LOCAL = Path("settings")
+SHIPPED = Path(__file__).parent
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tuned:
+    """One table: the settings of model and training, what file they are from, and all that is said beside them."""
+
+    file: Path
+    place: str
+    settings: Mapping[str, Any]
+    training: Mapping[str, Any]
+    table: Mapping[str, Any]
+
+    def merge(
+        self, model: ModelSpec, for_model: Mapping[str, Any], for_training: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Tuned values, overridden by what was given; where that names another Laplacian or scheme, the tuned options
+        of the former one are dropped."""
+        together = {**self.settings, **for_model}
+        own = {name: value for name, value in together.items() if name in model.defaults()}
+        apply = {*effective_settings(model, own), *for_model}
+        return (
+            {name: value for name, value in together.items() if name in apply},
+            {**self.training, **for_training},
+        )
+
+    def origin(self, overridden: Sequence[str]) -> dict[str, Any]:
+        """What a result says about where its settings came from."""
+        return {"file": str(self.file), "table": self.place, "overridden": sorted(overridden)}
+
+
+def find_tuned(
+    model: ModelSpec, dataset: str, split: str, data_hash: str, folders: Sequence[Path] | None = None
+) -> Tuned | None:
+    """The tuned settings of this model on this dataset and split, unless they were tuned on other data.
+
+    data_hash   of the graph: a directed reading of the same files is other data
+    """
+    for folder in (LOCAL, SHIPPED) if folders is None else folders:
+        file = folder / f"{model.name}.toml"
+        if not file.is_file():
+            continue
+        found = read_toml(file).get(dataset)
+        table = found.get(split) if isinstance(found, dict) else None
+        if table is not None:
+            tuned = _checked(file, f"{dataset}.{split}", table, model)
+            if tuned.table.get("data") == data_hash:
+                return tuned
+    return None
+
+
+def _checked(file: Path, place: str, table: Any, model: ModelSpec) -> Tuned:
+    settings = table.get("settings") if isinstance(table, dict) else None
+    training = table.get("training") if isinstance(table, dict) else None
+    if not isinstance(settings, dict) or not isinstance(training, dict):
+        raise GWNError(f"{file} has no settings and training in [{place}]; tune again, or use --no-tuned")
+    try:
+        unknown = training.keys() - {field.name for field in fields(TrainConfig)}
+        if unknown:
+            raise GWNError(f"unknown setting of training {min(unknown)!r}")
+        TrainConfig(**training)
+        model.build(1, 2, **settings)
+    except (GWNError, TypeError) as error:
+        raise GWNError(f"{file} [{place}]: {error}; mend it, tune again, or use --no-tuned") from None
+    return Tuned(file=file, place=place, settings=settings, training=training, table=table)

@@ -1,0 +1,21 @@
+"""Search on validation, over processes and restarts, and winners that ship (`gwn tune`)."""
+
+from gwn.tuning.plan import Plan, Search, plan_search
+from gwn.tuning.search import run_search
+from gwn.tuning.spaces import SPACES, choose_space
+from gwn.tuning.winner import best_trial, measure, settings_file, write_winner
+from gwn.tuning.worker import Job
+
+__all__ = [
+    "SPACES",
+    "Job",
+    "Plan",
+    "Search",
+    "best_trial",
+    "choose_space",
+    "measure",
+    "plan_search",
+    "run_search",
+    "settings_file",
+    "write_winner",
+]

@@ -1,0 +1,86 @@
+"""One trial: choose settings, train on every search split, report the mean validation score."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+import optuna
+
+from gwn.errors import GWNError
+from gwn.training import TrainConfig, fit, seed_everything
+from gwn.training.settings import effective_settings
+from gwn.tuning.plan import SEARCH_SEED, Search
+
+REASON, SETTINGS, TRAINING, SPLITS = "reason", "settings", "training", "splits"
+"""The trial's attributes: why it was not finished, with what it ran, and what each split gave."""
+
+
+class TrialFailed(Exception):
+    """A trial that could not be finished, diverged for instance; its reason is among its attributes."""
+
+
+def score_trial(search: Search, trial: optuna.Trial) -> float:
+    """The mean validation score over the search splits; pruned where the first ones are below the median so far.
+
+    The test score of each split is recorded beside it and never looked at here: it tells later what selecting on it
+    would have pretended.
+    """
+    settings, config = choose(search, trial)
+    trial.set_user_attr(SETTINGS, settings)
+    trial.set_user_attr(TRAINING, {name: getattr(config, name) for name in TUNED_TRAINING})
+    splits: list[dict[str, Any]] = []
+    mean = 0.0
+    for number in range(len(search.splits)):
+        try:
+            splits.append(train_on_split(search, settings, config, number))
+        except (GWNError, RuntimeError, MemoryError) as error:
+            _explain(trial, error)
+            raise TrialFailed from None
+        trial.set_user_attr(SPLITS, splits)
+        mean = sum(split["val"] for split in splits) / len(splits)
+        trial.report(mean, number)
+        if number + 1 < len(search.splits) and trial.should_prune():
+            trial.set_user_attr(REASON, f"below the median after {number + 1} of {len(search.splits)} splits")
+            raise optuna.TrialPruned
+    return mean
+
+
+TUNED_TRAINING = ("epochs", "lr", "weight_decay", "stopping", "patience")
+"""What a tuned table says of the training; device, threads and the like belong to a machine."""
+
+
+def choose(search: Search, trial: optuna.Trial) -> tuple[dict[str, Any], TrainConfig]:
+    """The trial's settings, all of them; a combination that the model refuses is pruned with the reason."""
+    chosen = search.space.sample(trial, search.model, search.fixed)
+    of_training = {field.name for field in fields(TrainConfig)}
+    try:
+        for_model = {name: value for name, value in chosen.items() if name not in of_training}
+        settings = effective_settings(search.model, for_model)
+        config = TrainConfig(**{name: value for name, value in chosen.items() if name in of_training})
+        search.model.build(search.graph.num_features, search.graph.num_classes, **settings)
+    except GWNError as error:
+        _explain(trial, error)
+        raise optuna.TrialPruned from None
+    return settings, config
+
+
+def train_on_split(search: Search, settings: dict[str, Any], config: TrainConfig, number: int) -> dict[str, Any]:
+    """Train on search split `number` with that split's seed."""
+    graph = search.graph
+    seed_everything(SEARCH_SEED + number, config.deterministic)
+    model = search.model.build(graph.num_features, graph.num_classes, **settings)
+    model.to(graph.x.device, config.torch_dtype)
+    fitted = fit(model, graph, search.splits[number], config, search.dataset.metric)
+    return {
+        "val": fitted.val,
+        "test": fitted.test,
+        "best_epoch": fitted.best_epoch,
+        "epochs": fitted.epochs,
+        "seconds": round(fitted.seconds, 3),
+    }
+
+
+def _explain(trial: optuna.Trial, error: BaseException) -> None:
+    text = " ".join(str(error).split()) or type(error).__name__
+    trial.set_user_attr(REASON, text[:500])

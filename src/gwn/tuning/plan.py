@@ -1,0 +1,141 @@
+"""What a search is: everything that decides what its trials mean, as one plain record, and the things it names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+
+from gwn.data import PUBLISHED, Dataset, Split, load_dataset, make_splits
+from gwn.errors import GWNError
+from gwn.graph import Graph
+from gwn.models import ModelSpec, model_spec
+from gwn.training.config import TrainConfig
+from gwn.training.settings import parse_settings
+from gwn.training.store import content_key
+from gwn.tuning.spaces import SPACES, Space, choose_space
+
+SEARCH_SEED = 1000
+"""The first seed of a search; final runs have 0, 1, ..., which no search ever sees."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """A search: equal plans are one study, whoever works on it.
+
+    data, space_key   hashes of the graph and of the search space
+    search_splits     how many splits a trial is scored on
+    seed              of the sampler
+    settings          fixed settings of the model
+    training          fixed settings of the training
+    """
+
+    dataset: str
+    data: str
+    model: str
+    split: str
+    space: str
+    space_key: str
+    search_splits: int
+    seed: int
+    settings: Mapping[str, Any]
+    training: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """The study's name."""
+        described = {key: value for key, value in self.describe().items() if key != "space_key"}
+        return f"{self.dataset}-{self.model}-{self.split}-{content_key(described)}"
+
+    @property
+    def published(self) -> bool:
+        """Whether the splits are published ones, which search and final runs then have to share."""
+        return self.split in PUBLISHED
+
+    @property
+    def search_seeds(self) -> range:
+        return range(SEARCH_SEED, SEARCH_SEED + self.search_splits)
+
+    def describe(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Search:
+    """A plan with its data, model, space and splits at hand; made once in every process."""
+
+    plan: Plan
+    dataset: Dataset
+    model: ModelSpec
+    space: Space
+    splits: Sequence[Split]
+    graph: Graph
+    """The dataset's, already where and as precise as it is trained with."""
+
+    @property
+    def fixed(self) -> dict[str, Any]:
+        return {**self.plan.settings, **self.plan.training}
+
+    def threads(self, jobs: int) -> int:
+        """CPU threads for one of `jobs` workers."""
+        config = TrainConfig(**self.plan.training)
+        return min(config.choose_threads(self.graph), config.threads or max(1, torch.get_num_threads() // jobs))
+
+
+def plan_search(
+    dataset: str,
+    model: str,
+    *,
+    split: str | None = None,
+    space: str | None = None,
+    search_splits: int = 3,
+    seed: int = 0,
+    assignments: Sequence[str] = (),
+) -> Search:
+    """A new plan from what a user says, everything checked.
+
+    assignments   `name=value` for settings that are fixed rather than searched
+    """
+    spec = model_spec(model)
+    chosen = choose_space(spec, space)
+    settings, training = parse_settings(spec, assignments)
+    TrainConfig(**training)
+    if search_splits < 1 or seed < 0:
+        raise GWNError(f"a search needs at least one split and a seed from 0; got {search_splits} and {seed}")
+    data = load_dataset(dataset)
+    splits = make_splits(data, split, search_splits, SEARCH_SEED)
+    plan = Plan(
+        dataset=dataset,
+        data=data.graph.content_hash(),
+        model=model,
+        split=splits[0].kind,
+        space=chosen.name,
+        space_key=chosen.key(),
+        search_splits=search_splits,
+        seed=seed,
+        settings=settings,
+        training=training,
+    )
+    return _search(plan, data, splits)
+
+
+def reopen_search(plan: Plan) -> Search:
+    """The same search in another process."""
+    data = load_dataset(plan.dataset)
+    if data.graph.content_hash() != plan.data:
+        raise GWNError(f"the files of {plan.dataset} have changed since the search began; start it again")
+    return _search(plan, data, make_splits(data, plan.split, plan.search_splits, SEARCH_SEED))
+
+
+def _search(plan: Plan, data: Dataset, splits: Sequence[Split]) -> Search:
+    config = TrainConfig(**plan.training)
+    return Search(
+        plan=plan,
+        dataset=data,
+        model=model_spec(plan.model),
+        space=SPACES[plan.space],
+        splits=splits,
+        graph=data.graph.to(config.torch_device, config.torch_dtype),
+    )

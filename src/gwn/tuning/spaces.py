@@ -1,0 +1,80 @@
+"""The search spaces by name: each is data, so that a study can say exactly what it searched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import optuna
+
+from gwn.models import ModelSpec
+from gwn.networks import GWN
+from gwn.registry import lookup
+from gwn.training.config import TrainConfig
+from gwn.training.store import content_key
+from gwn.tuning.dimension import Dimension
+from gwn.tuning.extended import EXTENDED_DIMENSIONS
+
+
+@dataclass(frozen=True, kw_only=True)
+class Space:
+    """Dimensions in the order they are chosen in; of several for one setting, the first that applies is taken."""
+
+    name: str
+    title: str
+    dimensions: tuple[Dimension, ...]
+
+    def sample(self, trial: optuna.trial.BaseTrial, model: ModelSpec, fixed: Mapping[str, Any]) -> dict[str, Any]:
+        """A choice for every setting that the model has and that is not fixed, and the fixed ones."""
+        has = {*model.settings(), *(f.name for f in fields(TrainConfig))}
+        chosen = dict(fixed)
+        for dimension in self.dimensions:
+            if dimension.setting in chosen or dimension.setting not in has:
+                continue
+            if dimension.applies({**model.defaults(), **model.fixed, **chosen}):
+                chosen[dimension.setting] = dimension.suggest(trial)
+        return chosen
+
+    def key(self) -> str:
+        """Equal exactly when the dimensions are."""
+        return content_key({"dimensions": [dimension.describe() for dimension in self.dimensions]})
+
+
+_PAPER = (
+    Dimension(setting="hidden_channels", values=(32, 64, 128, 256)),
+    Dimension(setting="tau", values=(0.2, 0.5, 1.0, 2.0, 5.0)),
+    Dimension(setting="time", low=1.0, high=20.0),
+    Dimension(setting="dropout", low=0.0, high=0.8),
+    Dimension(setting="lr", low=0.001, high=0.25, log=True),
+)
+_SMALL_WEIGHT_DECAY = Dimension(setting="weight_decay", low=1e-6, high=0.1, log=True, or_zero=True)
+
+SPACES: dict[str, Space] = {
+    space.name: space
+    for space in (
+        Space(
+            name="paper",
+            title="the paper's: width, tau, T, dropout, learning rate; weight decay uniform in [0, 0.1]",
+            dimensions=(*_PAPER, Dimension(setting="weight_decay", low=0.0, high=0.1)),
+        ),
+        Space(
+            name="standard",
+            # Uniform in [0, 0.1], 99 % of all draws are above 0.001, and what works is mostly below.
+            title="the paper's, with weight decay 0 or log-uniform in [1e-6, 0.1]; layers of an MLP or a GCN",
+            dimensions=(*_PAPER, _SMALL_WEIGHT_DECAY, Dimension(setting="num_layers", values=(1, 2, 3))),
+        ),
+        Space(
+            name="extended",
+            title="GWN+: also Laplacian, scheme, read-out, activation, layers and learned speed; n = 1 within reach",
+            dimensions=(*EXTENDED_DIMENSIONS, _SMALL_WEIGHT_DECAY),
+        ),
+    )
+}
+
+
+def choose_space(model: ModelSpec, name: str | None) -> Space:
+    """The space `name`; by default "standard", and "extended" where the model leaves the Laplacian open."""
+    if name is None:
+        name = "extended" if issubclass(model.network, GWN) and "laplacian" not in model.fixed else "standard"
+    return lookup("search space", name, SPACES)

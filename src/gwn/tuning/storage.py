@@ -1,0 +1,112 @@
+"""Where studies are kept: a SQLite file, or any database that Optuna can open; its troubles become one line."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import optuna
+import sqlalchemy.event
+import sqlalchemy.exc
+from optuna.exceptions import ExperimentalWarning, StorageInternalError
+from optuna.storages import RDBStorage, RetryHeartbeatStaleTrialCallback
+
+from gwn.errors import GWNError
+
+FOLDER = Path("studies")
+MAX_RETRIES = 2
+LOCK_SECONDS = 60
+GRACE = 3
+"""A worker that was silent for so many heartbeats is taken for dead."""
+
+
+def default_url(study: str) -> str:
+    """A SQLite file of the study's own, so that searches do not wait for each other."""
+    try:
+        FOLDER.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise GWNError(f"cannot write {FOLDER}: {error.strerror}; name another place with --storage") from None
+    return f"sqlite:///{FOLDER.as_posix()}/{study}.db"
+
+
+def open_storage(url: str, heartbeat: int) -> RDBStorage:
+    """The database, its tables made where there are none.
+
+    heartbeat   seconds between two signs of life of a running trial; after `GRACE` missing ones it is tried again
+    """
+    local = url.startswith("sqlite")
+    with storage_errors(url), silent_optuna():
+        storage = RDBStorage(
+            url,
+            engine_kwargs={"connect_args": {"timeout": LOCK_SECONDS}} if local else {"pool_pre_ping": True},
+            heartbeat_interval=heartbeat,
+            grace_period=GRACE * heartbeat,
+            heartbeat_stale_trial_callback=RetryHeartbeatStaleTrialCallback(max_retry=MAX_RETRIES),
+        )
+        if local:
+            sqlalchemy.event.listen(storage.engine, "connect", _use_write_ahead_log)
+            storage.engine.dispose()
+            with storage.engine.connect():
+                pass
+        return storage
+
+
+def _use_write_ahead_log(connection: Any, record: Any) -> None:
+    """A trial is some forty commits, and waiting for the disk in each costs more than training a small graph.
+
+    With a write-ahead log a killed process loses nothing all the same, and readers do not wait for writers.
+    """
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("PRAGMA synchronous=NORMAL")
+
+
+@contextmanager
+def storage_errors(url: str) -> Iterator[None]:
+    """What a database can say, as one line that does not show its password."""
+    try:
+        yield
+    except (sqlalchemy.exc.SQLAlchemyError, StorageInternalError, ImportError) as error:
+        raise GWNError(f"the study storage {readable(url)} cannot be used: {_reason(error)}") from None
+    except RuntimeError as error:
+        if "optuna" not in str(error):
+            raise
+        raise GWNError(f"the study storage {readable(url)} cannot be used: {error}") from None
+
+
+@contextmanager
+def silent_optuna() -> Iterator[None]:
+    """Neither log lines nor notes on what Optuna calls experimental."""
+    before = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ExperimentalWarning)
+        try:
+            yield
+        finally:
+            optuna.logging.set_verbosity(before)
+
+
+def is_locked(error: BaseException) -> bool:
+    """Whether another process was busy with the file for longer than `LOCK_SECONDS`."""
+    return isinstance(error, (sqlalchemy.exc.SQLAlchemyError, StorageInternalError)) and "locked" in _reason(error)
+
+
+def readable(url: str) -> str:
+    """The URL without its password."""
+    try:
+        return sqlalchemy.engine.make_url(url).render_as_string(hide_password=True)
+    except sqlalchemy.exc.ArgumentError:
+        return repr(url.partition("://")[0])
+
+
+def _reason(error: BaseException) -> str:
+    deepest = error
+    while deepest.__cause__ is not None:
+        deepest = deepest.__cause__
+    original = getattr(deepest, "orig", None) or deepest
+    if isinstance(error, sqlalchemy.exc.ArgumentError) and "URL" in str(error):
+        return "it is not a database URL such as sqlite:///study.db or postgresql://user:password@host/name"
+    return str(original).partition("\n")[0] or type(original).__name__

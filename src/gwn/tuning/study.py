@@ -1,0 +1,101 @@
+"""A study in its storage: opened or continued, its trials counted, and those of dead workers given back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import numpy as np
+import optuna
+from optuna.pruners import MedianPruner
+from optuna.samplers import TPESampler
+from optuna.storages import RDBStorage
+from optuna.trial import FrozenTrial, TrialState
+
+from gwn.errors import GWNError
+from gwn.tuning.objective import REASON
+from gwn.tuning.plan import Plan
+from gwn.tuning.storage import GRACE, MAX_RETRIES
+
+PLAN, BEGAN = "plan", "began"
+STARTUP = 10
+"""Trials drawn at random before the sampler learns from them, and finished before any is pruned."""
+
+OnTrials = Callable[[Sequence[FrozenTrial]], None]
+
+
+def open_study(storage: RDBStorage, name: str, plan: Plan) -> optuna.Study:
+    """The study `name`, new or continued; one that was made for another plan is refused."""
+    study = optuna.create_study(
+        storage=storage,
+        study_name=name,
+        direction="maximize",
+        pruner=MedianPruner(n_startup_trials=STARTUP),
+        load_if_exists=True,
+    )
+    asked = plan.describe()
+    # Sibling workers may both find it new: they write the same.
+    if PLAN not in study.user_attrs and not study.get_trials(deepcopy=False):
+        study.set_user_attr(PLAN, asked)
+    stored = study.user_attrs.get(PLAN, {})
+    differing = sorted(key for key in asked if stored.get(key) != asked[key])
+    if differing:
+        what = "another search space" if {"space", "space_key"} & {*differing} else f"another {differing[0]}"
+        raise GWNError(f"study {name!r} was made with {what}; give this one its own --name, or delete the old study")
+    return study
+
+
+def make_sampler(seed: int, place: int) -> TPESampler:
+    """The tree-structured Parzen estimator for trial number `place`, the same after a restart as without one."""
+    drawn = int(np.random.SeedSequence([seed, place]).generate_state(1)[0])
+    return TPESampler(
+        n_startup_trials=STARTUP,
+        seed=drawn,
+        multivariate=True,
+        group=True,  # settings that apply together are learned together
+        constant_liar=True,  # workers keep clear of what another one is trying
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Census:
+    """How many trials are done (complete, pruned or failed for a reason), and how many are being worked on."""
+
+    finished: int
+    running: int
+
+
+def count(study: optuna.Study) -> Census:
+    trials = study.get_trials(deepcopy=False)
+    return Census(
+        finished=sum(map(is_finished, trials)),
+        running=sum(trial.state == TrialState.RUNNING for trial in trials),
+    )
+
+
+def is_finished(trial: FrozenTrial) -> bool:
+    """Whether a trial counts: not so one whose worker was killed or interrupted, unless it was so every time."""
+    if trial.state in (TrialState.COMPLETE, TrialState.PRUNED):
+        return True
+    gave_up = len(trial.system_attrs.get("retry_history", [])) >= MAX_RETRIES
+    return trial.state == TrialState.FAIL and (REASON in trial.user_attrs or gave_up)
+
+
+def reason_of(trial: FrozenTrial) -> str:
+    """Why a trial has no score."""
+    return str(trial.user_attrs.get(REASON, f"its worker died {MAX_RETRIES + 1} times"))
+
+
+def release_lost(study: optuna.Study, heartbeat: int) -> None:
+    """Give back the trials of workers that are gone.
+
+    Optuna does so for all that gave a sign of life; a worker killed in the instant before its first one has begun
+    nothing, so its trial is simply ended.
+    """
+    optuna.storages.fail_stale_trials(study)
+    long_ago = datetime.now() - timedelta(seconds=GRACE * heartbeat)
+    for trial in study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
+        began = trial.user_attrs.get(BEGAN) == trial.number  # a retried trial has the attribute of the former one
+        if not began and trial.datetime_start is not None and trial.datetime_start < long_ago:
+            study.tell(trial.number, state=TrialState.FAIL, skip_if_finished=True)

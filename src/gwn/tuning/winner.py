@@ -1,0 +1,150 @@
+"""The best trial: measured again with seeds that the search never saw, and written where `gwn train` finds it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import optuna
+from optuna.trial import FrozenTrial, TrialState
+
+from gwn.data import make_splits
+from gwn.errors import GWNError
+from gwn.settings.toml import read_toml, write_toml
+from gwn.training import Experiment, TrainConfig, run_experiment
+from gwn.training.experiment import OnProgress, OnRun
+from gwn.tuning.locks import machine_lock
+from gwn.tuning.objective import SETTINGS, SPLITS, TRAINING
+from gwn.tuning.plan import SEARCH_SEED, Search
+from gwn.tuning.study import is_finished, reason_of
+
+COMMENT = "Written by `gwn tune`, read by `gwn train`; scores are shares of 1, selected on validation alone."
+
+
+def best_trial(trials: Sequence[FrozenTrial]) -> FrozenTrial:
+    """The complete trial with the highest mean validation score, the earliest of equal ones."""
+    complete = [trial for trial in trials if trial.state == TrialState.COMPLETE and trial.value is not None]
+    if not complete:
+        ended = [trial for trial in trials if is_finished(trial)]
+        why = f": {reason_of(ended[-1])}" if ended else " in the time given; allow more with --timeout"
+        raise GWNError(f"none of {len(ended)} trials has a score{why}")
+    return max(complete, key=lambda trial: (trial.value or 0.0, -trial.number))
+
+
+def final_experiment(search: Search, best: FrozenTrial, runs: int) -> Experiment:
+    """The winner on `runs` splits with seeds 0, 1, ...: exactly what `gwn train` computes with these settings."""
+    if not 1 <= runs <= SEARCH_SEED:
+        raise GWNError(f"final runs must be between 1 and {SEARCH_SEED}; got {runs}")
+    plan = search.plan
+    return Experiment(
+        dataset=search.dataset,
+        model=search.model,
+        settings=best.user_attrs[SETTINGS],
+        config=TrainConfig(**{**plan.training, **best.user_attrs[TRAINING]}),
+        splits=make_splits(search.dataset, plan.split, runs),
+        origin={"dataset": plan.dataset, "directed": False},
+        settings_from={"study": plan.name, "trial": best.number},
+    )
+
+
+def measure(
+    search: Search,
+    study: optuna.Study,
+    root: Path,
+    *,
+    runs: int,
+    on_progress: OnProgress | None = None,
+    on_run: OnRun | None = None,
+) -> tuple[dict[str, Any], Path]:
+    """The winner's table, and the folder of its final runs."""
+    trials = study.get_trials(deepcopy=False)
+    best = best_trial(trials)
+    experiment = final_experiment(search, best, runs)
+    result, folder = run_experiment(experiment, root, on_progress=on_progress, on_run=on_run)
+    if result["summary"]["finished"] == 0:
+        raise GWNError(f"none of the {runs} final runs finished: {result['runs'][0]['reason']}")
+    return winner_table(search, study.study_name, trials, best, result), folder
+
+
+def winner_table(
+    search: Search, name: str, trials: Sequence[FrozenTrial], best: FrozenTrial, result: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Settings, and beside them everything needed to judge and to repeat them."""
+    plan, summary = search.plan, result["summary"]
+    states = [trial.state for trial in trials if is_finished(trial)]
+    return {
+        "data": plan.data,
+        "metric": search.dataset.metric,
+        "date": date.today().isoformat(),
+        "settings": dict(best.user_attrs[SETTINGS]),
+        "training": dict(best.user_attrs[TRAINING]),
+        "search": {
+            "space": plan.space,
+            "space_key": plan.space_key,
+            "fixed": sorted({**plan.settings, **plan.training}),
+            "study": name,
+            "sampler": "Optuna TPE, median pruning",
+            "sampler_seed": plan.seed,
+            "trials": len(states),
+            "complete": states.count(TrialState.COMPLETE),
+            "pruned": states.count(TrialState.PRUNED),
+            "failed": states.count(TrialState.FAIL),
+            "best_trial": best.number,
+            "validation": best.value,
+            "validation_of_splits": [split["val"] for split in best.user_attrs[SPLITS]],
+            "seeds": list(plan.search_seeds),
+            "same_splits_as_final": plan.published,
+        },
+        "final": {
+            "runs": len(result["runs"]),
+            "seeds": [run["seed"] for run in result["runs"]],
+            "diverged": summary["diverged"],
+            "validation": summary["val"]["mean"],
+            "test": summary["test"]["mean"],
+            "test_sd": summary["test"]["sd"],
+            "test_low": summary["test"]["low"],
+            "test_high": summary["test"]["high"],
+            "parameters": result["runs"][0]["parameters"],
+        },
+        "versions": {**result["environment"]["versions"], "optuna": optuna.__version__},
+    }
+
+
+def settings_file(folder: Path, model: str) -> Path:
+    """The model's file in `folder`; refused now, not after hours, where it could not be written."""
+    file = folder / f"{model}.toml"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with machine_lock(str(folder.resolve())), (folder / f".{model}.try").open("w"):
+            pass
+        (folder / f".{model}.try").unlink()
+    except OSError as error:
+        raise GWNError(f"cannot write {folder}: {error.strerror}; choose another place with --out") from None
+    if file.exists():
+        read_toml(file)
+    return file
+
+
+def write_winner(file: Path, search: Search, table: Mapping[str, Any]) -> None:
+    """Put the table into the file beside those of other datasets and splits; one that only has another date stays."""
+    plan = search.plan
+    with machine_lock(str(file.resolve())):
+        tables = read_toml(file) if file.exists() else {}
+        of_dataset = tables.setdefault(plan.dataset, {})
+        if not isinstance(of_dataset, dict):
+            raise GWNError(f"{file}: {plan.dataset} should be a table; mend or delete the file")
+        former = of_dataset.get(plan.split)
+        new = _without_none(table)
+        if not isinstance(former, dict) or {**former, "date": None} != {**new, "date": None}:
+            of_dataset[plan.split] = new
+            write_toml(file, tables, COMMENT)
+
+
+def _without_none(table: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: _without_none(value) if isinstance(value, Mapping) else value
+        for name, value in table.items()
+        if value is not None
+    }
