@@ -110,12 +110,13 @@ class SparseMatrix:
 
 
 def addmm_(out: Tensor, a: SparseMatrix, x: Tensor, *, beta: float = 1.0, alpha: float = 1.0) -> Tensor:
-    """`out <- beta out + alpha A x`, in place."""
-    if a.pattern.nnz == 0:  # MKL refuses an empty matrix
-        return out.mul_(beta)
-    if has_csr_kernels(out.device):
+    """`out <- beta out + alpha A x`, in place; with beta = 0, whatever `out` held before is ignored."""
+    if a.pattern.nnz > 0 and has_csr_kernels(out.device):
         return out.addmm_(a.csr, x, beta=beta, alpha=alpha)
-    out.mul_(beta)
+    if beta == 0.0:
+        out.zero_()
+    else:
+        out.mul_(beta)
     row, col = a.pattern.row, a.pattern.col
     for start in range(0, a.pattern.nnz, BLOCK_EDGES):
         part = slice(start, start + BLOCK_EDGES)
@@ -125,7 +126,7 @@ def addmm_(out: Tensor, a: SparseMatrix, x: Tensor, *, beta: float = 1.0, alpha:
 
 def matmul(a: SparseMatrix, x: Tensor) -> Tensor:
     """`A x`, without gradients."""
-    return addmm_(x.new_zeros(a.pattern.shape[0], x.shape[1]), a, x, beta=0.0)
+    return addmm_(x.new_empty(a.pattern.shape[0], x.shape[1]), a, x, beta=0.0)
 
 
 def row_sums(a: SparseMatrix) -> Tensor:
