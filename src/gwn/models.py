@@ -1,140 +1,24 @@
-"""Every model by name: what it is, where it comes from, and which settings it takes."""
+"""Every model by name."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
-
-from torch import nn
-
-from gwn.baselines.gcn import GCN
-from gwn.baselines.mlp import MLP
-from gwn.errors import GWNError
-from gwn.networks import GWN
-from gwn.networks.dynamics import dynamics_options
-from gwn.registry import lookup, require_known
-
-
-@dataclass(frozen=True, kw_only=True)
-class ModelSpec:
-    """A model on the shelf.
-
-    kind     "wave", "mainstream" or "differential equation"
-    origin   what is PyTorch Geometric's and what is ours
-    fixed    constructor arguments that the name stands for, such as the Laplacian
-    preset   other defaults than the network's own
-    """
-
-    name: str
-    network: type[nn.Module]
-    title: str
-    paper: str
-    year: int
-    kind: str
-    origin: str
-    fixed: Mapping[str, Any] = field(default_factory=dict)
-    preset: Mapping[str, Any] = field(default_factory=dict)
-
-    def settings(self) -> dict[str, inspect.Parameter]:
-        """Everything that can be set, with type and default: also what only some Laplacians and schemes have."""
-        found = self._own_settings()
-        if issubclass(self.network, GWN):
-            found.update(dynamics_options(self.fixed.get("laplacian")))
-        return found
-
-    def defaults(self) -> dict[str, Any]:
-        """The settings that every network of this name has, with their values unless set otherwise."""
-        found = {name: parameter.default for name, parameter in self._own_settings().items()}
-        return {**found, "hidden_channels": 64, **self.preset}
-
-    def _own_settings(self) -> dict[str, inspect.Parameter]:
-        skip = {"in_channels", "out_channels", *self.fixed}
-        return {
-            name: parameter
-            for name, parameter in inspect.signature(self.network).parameters.items()
-            if name not in skip and parameter.kind is not inspect.Parameter.VAR_KEYWORD
-        }
-
-    def build(self, in_channels: int, out_channels: int, **settings: Any) -> nn.Module:
-        """The network with these settings; a setting it does not have is refused by name."""
-        known = self.settings()
-        for name in settings:
-            require_known(f"setting of {self.name}", name, known)
-        arguments = {"hidden_channels": 64, **self.preset, **settings, **self.fixed}
-        _check_ranges(arguments)
-        return self.network(in_channels=in_channels, out_channels=out_channels, **arguments)
-
-
-def _check_ranges(settings: Mapping[str, Any]) -> None:
-    """What holds for every model, checked here once rather than in every file of the shelf."""
-    for name, value in settings.items():
-        if name.endswith("channels") and value < 1:
-            raise GWNError(f"{name} must be at least 1; got {value}")
-        if name.endswith("layers") and value < 1:
-            raise GWNError(f"a network needs at least one layer; got {name}={value}")
-        if name.endswith("dropout") and not 0.0 <= value < 1.0:
-            raise GWNError(f"{name} must be in [0, 1); got {value}")
-
-
-_GWN_PAPER = "Yue et al., Graph Wave Networks, WWW 2025"
+from gwn.baselines import gcn, mlp
+from gwn.model_spec import ModelSpec
+from gwn.networks import specs
+from gwn.registry import lookup
 
 MODELS: dict[str, ModelSpec] = {
-    spec.name: spec
-    for spec in (
-        ModelSpec(
-            name="gwn-sym",
-            network=GWN,
-            title="GWN-sym",
-            paper=_GWN_PAPER,
-            year=2025,
-            kind="wave",
-            origin="ours",
-            fixed={"laplacian": "sym"},
-        ),
-        ModelSpec(
-            name="gwn-fa",
-            network=GWN,
-            title="GWN-fa",
-            paper=_GWN_PAPER,
-            year=2025,
-            kind="wave",
-            origin="ours",
-            fixed={"laplacian": "fa"},
-        ),
-        ModelSpec(
-            name="gwn",
-            network=GWN,
-            title="GWN",
-            paper="ours: any Laplacian, scheme and read-out; by default the physical wave with its whole trajectory",
-            year=2026,
-            kind="wave",
-            origin="ours",
-            preset={"laplacian": "physical", "readout": "trajectory", "activation": "relu"},
-        ),
-        ModelSpec(
-            name="mlp",
-            network=MLP,
-            title="MLP",
-            paper="no graph: what the features alone are worth",
-            year=1986,
-            kind="mainstream",
-            origin="ours",
-        ),
-        ModelSpec(
-            name="gcn",
-            network=GCN,
-            title="GCN",
-            paper="Kipf and Welling, Semi-Supervised Classification with Graph Convolutional Networks, ICLR 2017",
-            year=2017,
-            kind="mainstream",
-            origin="PyG's GCNConv",
-        ),
-    )
+    "gwn-sym": specs.GWN_SYM,
+    "gwn-fa": specs.GWN_FA,
+    "gwn": specs.GWN_ANY,
+    "mlp": mlp.SPEC,
+    "gcn": gcn.SPEC,
 }
 
 
 def model_spec(name: str) -> ModelSpec:
     """The model `name`, or an error that suggests the nearest one."""
     return lookup("model", name, MODELS)
+
+
+__all__ = ["MODELS", "ModelSpec", "model_spec"]

@@ -110,3 +110,12 @@ def test_learns_through_the_one_training_loop() -> None:
     model = GWN(dataset.graph.num_features, 8, dataset.graph.num_classes, precompute=True)
     result = fit(model, dataset.graph, make_splits(dataset, None, 1)[0], TrainConfig(epochs=40))
     assert result.val > 0.5
+
+
+def test_mini_batches_need_precomputed_features() -> None:
+    dataset = toy_dataset()
+    graph, split = dataset.graph, make_splits(dataset, None, 1)[0]
+    config = TrainConfig(epochs=20, batch_size=5)
+    assert fit(GWN(graph.num_features, 8, graph.num_classes, precompute=True), graph, split, config).val > 0.5
+    with pytest.raises(GWNError, match="batch_size needs"):
+        fit(GWN(graph.num_features, 8, graph.num_classes), graph, split, config)

@@ -10,6 +10,7 @@ from torch_geometric.nn import GCNConv
 from torch_geometric.nn.inits import glorot
 
 from gwn.dropout import dropout
+from gwn.model_spec import ModelSpec
 from gwn.networks.feedforward import Linear, drop_features
 
 
@@ -43,3 +44,14 @@ class GCN(nn.Module):
             hidden = dropout(F.relu(hidden), self.dropout, self.training)
             hidden = conv(hidden, edge_index, edge_weight)
         return hidden
+
+
+SPEC = ModelSpec(
+    name="gcn",
+    network=GCN,
+    title="GCN",
+    paper="Kipf and Welling, Semi-Supervised Classification with Graph Convolutional Networks, ICLR 2017",
+    year=2017,
+    kind="mainstream",
+    origin="PyG's GCNConv",
+)

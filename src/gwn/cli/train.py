@@ -35,6 +35,9 @@ def train(
     directed: bool = typer.Option(False, "--directed", help="Keep edges as stored instead of making them undirected."),
     device: str = typer.Option("auto", help="auto, cpu, cuda or mps."),
     dtype: str = typer.Option("float32", help="float32 or float64."),
+    precompute: bool = typer.Option(
+        False, "--precompute", help="Train without propagating: for a fixed operator and linear maps."
+    ),
     deterministic: bool = typer.Option(False, "--deterministic", help="Refuse operations that are not repeatable."),
     tuned: bool = typer.Option(True, "--tuned/--no-tuned", help="Use tuned settings where there are any, or not."),
     out: Path = typer.Option(Path("runs"), help="Folder for the results."),
@@ -61,7 +64,7 @@ def train(
     from gwn.training.settings import effective_settings, parse_settings
 
     spec = model_spec(model)
-    for_model, for_training = parse_settings(spec, settings)
+    for_model, for_training = parse_settings(spec, [*settings, "precompute=true"] if precompute else settings)
     config = TrainConfig(**{"device": device, "dtype": dtype, "deterministic": deterministic, **for_training})
     chosen = effective_settings(spec, for_model)
     spec.build(1, 2, **chosen)  # a wrong setting is said before any data is read

@@ -35,13 +35,21 @@ def build_dynamics(
     operator = space(channels, steps, sources, **{name: value for name, value in options.items() if name in of_space})
     time_options = {name: value for name, value in options.items() if name in of_time}
     interval = None if directed else operator.interval  # what is known of the spectrum holds for undirected graphs
+    if time.needs_interval and interval is None:
+        raise GWNError(
+            f"scheme {scheme!r} needs a Laplacian whose spectrum is known, and that of {laplacian!r} is not here; "
+            f"use scheme 'leapfrog'"
+        )
     integrator = time(tau, interval, **time_options)
     symmetric = operator.symmetric and not directed
     integrator.check(scheme, laplacian, fixed=operator.fixed, symmetric=symmetric, allow_unstable=allow_unstable)
     if speed == "none":
         return operator, integrator
     if isinstance(integrator, Bessel):
-        raise GWNError("scheme 'bessel' is the exact solution for speed 1; use speed='none', or scheme 'leapfrog'")
+        raise GWNError(
+            f"scheme 'bessel' is the exact solution for {laplacian!r} with speed 1; use speed='none', or scheme "
+            f"'leapfrog'"
+        )
     bounded = interval is not None and interval[1] <= 0
     limit = min(FREE_LIMIT, integrator.stable_limit() / -interval[0]) if interval and bounded else FREE_LIMIT
     faster = LearnedSpeed(operator, speed, limit)

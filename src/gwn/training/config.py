@@ -25,6 +25,8 @@ class TrainConfig:
     epochs          at most this many
     lr              Adam's learning rate
     weight_decay    Adam's L2 penalty
+    batch_size      training nodes in one step; 0 for all of them. Mini-batches need a network with `precompute`, where
+                    a step costs what its nodes cost
     stopping        "paper": stop when the validation loss exceeds the mean of the last ten; "patience": stop after
                     `patience` epochs without a better validation score; "none": run all epochs
     device, dtype   where and how precisely to compute
@@ -36,6 +38,7 @@ class TrainConfig:
     epochs: int = 200
     lr: float = 0.01
     weight_decay: float = 5e-4
+    batch_size: int = 0
     stopping: str = "patience"
     patience: int = 50
     device: str = "auto"
@@ -50,7 +53,7 @@ class TrainConfig:
         for name in ("epochs", "lr", "patience"):
             if not getattr(self, name) > 0:
                 raise GWNError(f"{name} must be greater than 0; got {getattr(self, name)}")
-        for name in ("weight_decay", "threads"):
+        for name in ("weight_decay", "threads", "batch_size"):
             if not getattr(self, name) >= 0:
                 raise GWNError(f"{name} must not be negative; got {getattr(self, name)}")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -13,6 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from gwn.data.splits import Split
+from gwn.errors import GWNError
 from gwn.graph import Graph
 from gwn.networks import GWN
 from gwn.registry import lookup
@@ -55,6 +56,8 @@ def fit(
 
     Model and graph must already be on the same device and of the same type; see `run_experiment`.
     """
+    if config.batch_size > 0 and not (isinstance(model, GWN) and model.precompute):
+        raise GWNError("batch_size needs a network with precompute=true, where a step costs what its nodes cost")
     score = lookup("metric", metric, METRICS)
     y = graph.labels
     train, val, test = (part.to(y.device) for part in (split.train, split.val, split.test))
@@ -65,9 +68,10 @@ def fit(
     started = time.perf_counter()
     epoch = 0
     for epoch in range(1, config.epochs + 1):
-        loss, stepped = train_step(model, graph, train, optimizer)
-        if not stepped:
-            raise diverged(model, graph, epoch, loss)
+        for rows in _batches(train, config.batch_size):
+            loss, stepped = train_step(model, graph, rows, optimizer)
+            if not stepped:
+                raise diverged(model, graph, epoch, loss)
         model.eval()
         with torch.no_grad():
             logits = logits_of(model, graph, evaluated)
@@ -93,6 +97,14 @@ def fit(
     assert best is not None
     model.load_state_dict(best.weights)
     return Fit(**{**best.__dict__, "epochs": epoch, "seconds": time.perf_counter() - started})
+
+
+def _batches(rows: Tensor, size: int) -> Iterable[Tensor]:
+    """All rows at once, or in random order `size` at a time."""
+    if size == 0:
+        return (rows,)
+    shuffled = rows[torch.randperm(rows.numel()).to(rows.device)]
+    return [shuffled[start : start + size] for start in range(0, rows.numel(), size)]
 
 
 def make_optimizer(model: nn.Module, config: TrainConfig) -> torch.optim.Optimizer:

@@ -1,0 +1,76 @@
+"""What a model on the shelf is: its network, where it comes from, and which settings it takes."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from torch import nn
+
+from gwn.errors import GWNError
+from gwn.networks import GWN
+from gwn.networks.dynamics import dynamics_options
+from gwn.registry import require_known
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelSpec:
+    """A model on the shelf.
+
+    kind     "wave", "mainstream" or "differential equation"
+    origin   what is PyTorch Geometric's and what is ours
+    fixed    constructor arguments that the name stands for, such as the Laplacian
+    preset   other defaults than the network's own
+    """
+
+    name: str
+    network: type[nn.Module]
+    title: str
+    paper: str
+    year: int
+    kind: str
+    origin: str
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    preset: Mapping[str, Any] = field(default_factory=dict)
+
+    def settings(self) -> dict[str, inspect.Parameter]:
+        """Everything that can be set, with type and default: also what only some Laplacians and schemes have."""
+        found = self._own_settings()
+        if issubclass(self.network, GWN):
+            found.update(dynamics_options(self.fixed.get("laplacian")))
+        return found
+
+    def defaults(self) -> dict[str, Any]:
+        """The settings that every network of this name has, with their values unless set otherwise."""
+        found = {name: parameter.default for name, parameter in self._own_settings().items()}
+        return {**found, "hidden_channels": 64, **self.preset}
+
+    def _own_settings(self) -> dict[str, inspect.Parameter]:
+        skip = {"in_channels", "out_channels", *self.fixed}
+        return {
+            name: parameter
+            for name, parameter in inspect.signature(self.network).parameters.items()
+            if name not in skip and parameter.kind is not inspect.Parameter.VAR_KEYWORD
+        }
+
+    def build(self, in_channels: int, out_channels: int, **settings: Any) -> nn.Module:
+        """The network with these settings; a setting it does not have is refused by name."""
+        known = self.settings()
+        for name in settings:
+            require_known(f"setting of {self.name}", name, known)
+        arguments = {"hidden_channels": 64, **self.preset, **settings, **self.fixed}
+        _check_ranges(arguments)
+        return self.network(in_channels=in_channels, out_channels=out_channels, **arguments)
+
+
+def _check_ranges(settings: Mapping[str, Any]) -> None:
+    """What holds for every model, checked here once rather than in every file of the shelf."""
+    for name, value in settings.items():
+        if name.endswith("channels") and value < 1:
+            raise GWNError(f"{name} must be at least 1; got {value}")
+        if name.endswith("layers") and value < 1:
+            raise GWNError(f"a network needs at least one layer; got {name}={value}")
+        if name.endswith("dropout") and not 0.0 <= value < 1.0:
+            raise GWNError(f"{name} must be in [0, 1); got {value}")
