@@ -20,7 +20,8 @@ def dropout(x: Tensor, p: float, training: bool) -> Tensor:
         return x
     if x.device.type != "cpu":
         return F.dropout(x, p, training)
-    return x * dropout_mask(x, p)
+    mask = dropout_mask(x, p)
+    return x * mask if x.requires_grad else mask.mul_(x)
 
 
 def dropout_mask(like: Tensor, p: float, generator: torch.Generator | None = None) -> Tensor:
@@ -31,4 +32,6 @@ def dropout_mask(like: Tensor, p: float, generator: torch.Generator | None = Non
     draws = torch.empty(-(-like.numel() // 4), dtype=torch.int64, device=like.device)
     draws.random_(-(2**63), None, generator=generator)
     bits = draws.view(torch.int16)[: like.numel()].view(like.shape)
-    return (bits < kept - LEVELS // 2).to(like.dtype).mul_(LEVELS / kept)
+    limit = kept - LEVELS // 2
+    # -1 where bits < limit, else 0: in 16-bit integers, whose conversion is much faster than that of booleans.
+    return bits.clamp_(limit - 1, limit).sub_(limit).to(like.dtype).mul_(-LEVELS / kept)
