@@ -22,8 +22,9 @@ from gwn.adjacency import Adjacency
 from gwn.errors import GWNError
 from gwn.graph import Graph
 from gwn.laplacians import Gradients, Operator, Step
+from gwn.laplacians.speed import LearnedSpeed
 from gwn.networks import GWN
-from gwn.schemes import Scheme, integrate
+from gwn.schemes import LeapfrogRescaled, Scheme, integrate
 from gwn.sparse import SparseMatrix, addmm_
 
 SMALL = 64
@@ -38,6 +39,9 @@ MODES = 201
 SAMPLED_STEPS = 8
 """Steps of an attention network whose own spectrum is computed, spread evenly over the run."""
 
+ZERO = 1e-8
+"""An eigenvalue below this share of the largest is zero up to rounding; a growth factor would show its square root."""
+
 Product = Callable[[Tensor], Tensor]
 
 
@@ -48,7 +52,8 @@ class Stability:
     low, high       the extreme eigenvalues of `L_a` (of its symmetric part, where it is not symmetric)
     growth          the factor of the fastest mode in one step
     amplification   the largest factor by which the whole run multiplies an initial displacement
-    largest_tau     the largest step length for which nothing grows: 0 for none, inf for every
+    largest_tau     the largest step length for which nothing grows: 0 for none, inf for every, nan where it is not
+                    known (directed edges, so complex eigenvalues)
     """
 
     tau: float
@@ -64,9 +69,9 @@ class Stability:
         return self.growth <= BOUNDED
 
     def to_json(self) -> dict[str, Any]:
-        """Infinite numbers become text, which JSON has no other way to hold."""
+        """Infinite numbers become text and unknown ones null, which JSON has no other way to hold."""
         values = {name: "inf" if value == math.inf else value for name, value in asdict(self).items()}
-        return {**values, "stable": self.stable}
+        return {**{name: None if value != value else value for name, value in values.items()}, "stable": self.stable}
 
 
 def analyse(model: GWN, graph: Graph) -> Stability:
@@ -85,7 +90,7 @@ def analyse(model: GWN, graph: Graph) -> Stability:
             high=high,
             growth=growth,
             amplification=amplified,
-            largest_tau=largest_stable_tau(model.scheme, low, high),
+            largest_tau=math.nan if model.directed else largest_stable_tau(model.scheme, low, high),
         )
     finally:
         model.to(original)
@@ -109,24 +114,43 @@ def extreme_eigenvalues(product: Product, nodes: int) -> tuple[float, float]:
 
     if nodes <= SMALL:
         values = np.linalg.eigvalsh(np.stack([matvec(unit) for unit in np.eye(nodes)], axis=1))
-        return float(values[0]), float(values[-1])
+        return _without_rounding(float(values[0]), float(values[-1]))
+    vector, radius = np.random.default_rng(1).standard_normal(nodes), 0.0
+    for _ in range(10):  # the power method: roughly the largest eigenvalue
+        vector = matvec(vector / np.linalg.norm(vector))
+        radius = float(np.linalg.norm(vector))
+        if radius == 0.0:
+            return 0.0, 0.0
+    # ARPACK's tolerance is relative to the eigenvalue, so one near zero never converges and the next is returned in
+    # its place; shifted by twice the radius, no eigenvalue is near zero.
+    shift = 2 * radius
+    low = _lanczos(lambda vector: matvec(vector) - shift * vector, nodes, "SA", 1e-9) + shift
+    high = _lanczos(lambda vector: matvec(vector) + shift * vector, nodes, "LA", 1e-9) - shift
+    return _without_rounding(low, high)
+
+
+def _lanczos(matvec: Callable[[Any], Any], nodes: int, which: Any, tolerance: float) -> float:
     matrix = LinearOperator((nodes, nodes), matvec=matvec, dtype=np.float64)
     start = np.random.default_rng(0).standard_normal(nodes)
-    ends = []
-    for which in ("SA", "LA"):
-        try:
-            found: Any = eigsh(matrix, k=1, which=which, v0=start, return_eigenvectors=False, tol=1e-9, ncv=40)
-        except ArpackNoConvergence as error:
-            found = error.eigenvalues
-            if len(found) == 0:
-                raise GWNError("the extreme eigenvalues did not converge in float64 on this graph") from None
-        ends.append(float(found[0]))
-    return ends[0], ends[1]
+    try:
+        found: Any = eigsh(matrix, k=1, which=which, v0=start, return_eigenvectors=False, tol=tolerance, ncv=40)
+    except ArpackNoConvergence as error:
+        found = error.eigenvalues
+        if len(found) == 0:
+            raise GWNError("the extreme eigenvalues did not converge in float64 on this graph") from None
+    return float(found[0])
+
+
+def _without_rounding(low: float, high: float) -> tuple[float, float]:
+    small = ZERO * max(abs(low), abs(high))
+    return (0.0 if abs(low) <= small else low), (0.0 if abs(high) <= small else high)
 
 
 def largest_stable_tau(scheme: Scheme, low: float, high: float) -> float:
     """The largest tau for which no mode in [low, high] grows under this scheme: 0 where none does, inf where all do."""
-    if high > 1e-7:
+    if isinstance(scheme, LeapfrogRescaled):
+        return math.inf  # divided by its own growth
+    if high > 0:
         return 0.0
     if math.isinf(scheme.stable_limit()) or low >= 0:
         return math.inf
@@ -150,15 +174,13 @@ def _growth_and_amplification(
     scheme, steps = model.scheme, model.num_steps
     modes = [float(mu) for mu in np.linspace(*interval, MODES)]
     changes = isinstance(operator, FrozenOperator) and len(operator.matrices) > 1
-    if (
-        symmetric and not changes
-    ) or model.laplacian.fixed:  # a fixed one that is not symmetric is similar to one that is
+    if symmetric and not changes:
         return max(map(scheme.growth, modes)), max(mode_amplification(scheme, mu, steps) for mu in modes)
-    places = _sampled(steps)
+    places = _sampled(steps) if changes else [0]
     growth = (
         max(map(scheme.growth, modes))
         if symmetric
-        else max(_spectral_radius(scheme.step(max(n, 1)), operator, n, nodes) for n in places)
+        else max(_spectral_radius(scheme.step(max(n, 1)), scheme.prepare(operator), n, nodes) for n in places)
     )
     return growth, _power_amplification(operator, scheme, steps, nodes)
 
@@ -217,11 +239,12 @@ def _frozen(model: GWN, graph: Graph, adjacency: Adjacency) -> FrozenOperator:
     _, alpha = model.attention(graph.x, graph.edge_index, graph.edge_weight)
     bounded = model.laplacian.interval is not None and model.laplacian.interval[1] <= 0
     shift = adjacency.eye * (-1.0 if bounded else 0.0)
+    squared = model.laplacian.squared.max() if isinstance(model.laplacian, LearnedSpeed) else 1.0  # fastest channel
     matrices = []
     for step in alpha:
         values = torch.zeros_like(adjacency.matrix.values)
         values[adjacency.is_edge] = step
-        matrices.append(adjacency.matrix.with_values(values * adjacency.matrix.values + shift))
+        matrices.append(adjacency.matrix.with_values((values * adjacency.matrix.values + shift) * squared))
     return FrozenOperator(matrices)
 
 

@@ -71,7 +71,7 @@ def on_tables(tables: Tables, *more: str) -> tuple[str, ...]:
         (("predict", "runs/nothing"), "no run 'runs/nothing'"),
         (("data", "info", "coro"), "did you mean 'cora'"),
         (("data", "verify", "coro"), "did you mean 'cora'"),
-        (("models", "gcm"), "did you mean 'gcn'"),
+        (("models", "gcnn"), "did you mean 'gcn'"),
         (("trian", "cora"), "trian"),
     ],
 )

@@ -74,6 +74,7 @@ def _of_dynamics(
     from gwn.data import load_dataset
     from gwn.models import model_spec
     from gwn.networks import GWN
+    from gwn.schemes.base import positive
     from gwn.stability import analyse
     from gwn.training.settings import parse_settings
 
@@ -81,7 +82,9 @@ def _of_dynamics(
     data = load_dataset(dataset, directed=directed)
     rows = []
     for tau in taus:
-        chosen, _ = parse_settings(spec, [*assignments, f"tau={tau}", f"time={max(time, tau)}"])
+        chosen, _ = parse_settings(
+            spec, [*assignments, f"tau={tau}", f"time={max(positive('time', time), positive('tau', tau))}"]
+        )
         torch.manual_seed(0)
         network = spec.build(data.graph.num_features, 2, **{"hidden_channels": 8, "readout": "last", **chosen})
         assert isinstance(network, GWN)
@@ -97,7 +100,7 @@ def _row(row: dict[str, Any]) -> list[str]:
         f"{row['growth']:.4f}",
         str(row["steps"]),
         "overflows" if row["amplification"] == "inf" else f"{row['amplification']:.4g}",
-        {"inf": "any", 0.0: "none"}.get(row["largest_tau"]) or f"{row['largest_tau']:.4f}",
+        {"inf": "any", 0.0: "none", None: "unknown"}.get(row["largest_tau"]) or f"{row['largest_tau']:.4f}",
         "yes" if row["stable"] else "no",
     ]
 

@@ -57,6 +57,7 @@ def tune(
     """
     from gwn.cli.progress import TrainingProgress
     from gwn.cli.tune_progress import TuneProgress
+    from gwn.training import TrainConfig
     from gwn.tuning import Job, measure, plan_search, run_search, settings_file, write_winner
     from gwn.tuning.storage import FOLDER, default_url, readable
     from gwn.tuning.trackers import open_tracker
@@ -91,11 +92,18 @@ def tune(
             if tracker is not None:
                 tracker.log(trial, None if best is None else best.value)
 
-        study = run_search(job, search, on_trial=on_trial, say=progress.say)
-    with TrainingProgress(final_runs, 200, quiet=quiet) as final_progress:
+        done = run_search(job, search, on_trial=on_trial, say=progress.say)
+    epochs = TrainConfig(**search.plan.training).epochs
+    with TrainingProgress(final_runs, epochs, quiet=quiet) as final_progress:
         final_progress.label = "final"
         table, folder = measure(
-            search, study, runs, runs=final_runs, on_progress=final_progress.on_epoch, on_run=final_progress.on_run
+            search,
+            study_name,
+            done,
+            runs,
+            runs=final_runs,
+            on_progress=final_progress.on_epoch,
+            on_run=final_progress.on_run,
         )
     write_winner(file, search, table)
     if as_json:

@@ -38,6 +38,7 @@ class AttentionOperator(Operator):
     ) -> None:
         self.adjacency, self.g, self.epsilon, self.shift = adjacency, g, epsilon, shift
         self.from_first, self.dropout = from_first, dropout
+        self.reversible = from_first == "only"
         # Steps are recomputed on the way back: each draws its mask from a seed of its own, so it draws the same again.
         self.seed = int(torch.randint(2**31, ())) if dropout > 0 else 0
         self._kept: dict[int, tuple[Tensor, SparseMatrix]] = {}

@@ -61,6 +61,10 @@ class Operator(ABC):
     needs_states: bool
     """Whether the gradient needs the states X(n); not so for an operator that is linear and has no parameters."""
 
+    reversible: bool = True
+    """Whether states may be computed backwards in time: not if the operator itself depends on the state, which lets
+    small errors grow even where every single step is bounded."""
+
     remember: bool = False
     """Whether what `advance_` computes may be kept for `pull_back_`: set by the time loop for short runs."""
 

@@ -46,6 +46,10 @@ class LearnedSpeed(Laplacian):
     def on(self, adjacency: Adjacency) -> SpeedOperator:
         return SpeedOperator(self.inner.on(adjacency), self.squared)
 
+    def similar_on(self, adjacency: Adjacency) -> SpeedOperator:
+        """Of the fastest channel, the first to leave the stable range."""
+        return SpeedOperator(self.inner.similar_on(adjacency), self.squared.max().reshape(1))
+
 
 class SpeedOperator(Operator):
     """`a² F` for the force F of another operator."""
@@ -54,6 +58,7 @@ class SpeedOperator(Operator):
 
     def __init__(self, inner: Operator, squared: Tensor) -> None:
         self.inner, self.squared = inner, squared
+        self.reversible = inner.reversible
 
     @property
     def parameters(self) -> tuple[Tensor, ...]:

@@ -27,6 +27,9 @@ class Scheme(ABC):
     needs_symmetric: ClassVar[bool] = False
     """Whether it needs a symmetric operator."""
 
+    needs_interval: ClassVar[bool] = False
+    """Whether it needs to know where the eigenvalues lie."""
+
     def __init__(self, tau: float, interval: Interval | None = None) -> None:
         self.tau = positive("tau", tau)
         self.interval = interval

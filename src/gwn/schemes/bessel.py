@@ -62,9 +62,9 @@ def series_terms(tau: float, tolerance: float = TOLERANCE) -> int:
     terms = 0
     while True:
         k = terms + 1
-        first = 2 * math.exp(2 * k * math.log(half) - math.lgamma(2 * k + 1))
+        first = math.log(2) + 2 * k * math.log(half) - math.lgamma(2 * k + 1)  # its logarithm: a long time overflows
         ratio = half * half / ((2 * k + 1) * (2 * k + 2))  # later terms shrink at least this fast
-        if ratio < 1 and first / (1 - ratio) <= tolerance:
+        if ratio < 1 and first - math.log1p(-ratio) <= math.log(tolerance):
             return terms
         terms += 1
 

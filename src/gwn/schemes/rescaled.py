@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 from gwn.errors import GWNError
 from gwn.laplacians import Step
@@ -19,6 +20,8 @@ class LeapfrogRescaled(Scheme):
 
     With attention it is a network of its own, because alpha(n) then sees Y(n); the source is divided as well.
     """
+
+    needs_interval: ClassVar[bool] = True
 
     def __init__(self, tau: float, interval: Interval | None = None) -> None:
         super().__init__(tau, interval)

@@ -8,7 +8,8 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from multiprocessing.context import SpawnProcess
+from multiprocessing.context import BaseContext
+from multiprocessing.process import BaseProcess
 from multiprocessing.queues import SimpleQueue
 from types import FrameType
 
@@ -27,11 +28,11 @@ POLL_SECONDS = 0.5
 
 def work_in_processes(job: Job, *, on_trials: OnTrials, say: Callable[[str], None]) -> None:
     """Run `job.jobs` workers until all trials are finished or the time is over."""
-    context = multiprocessing.get_context("spawn")
+    context = _context()
     complaints: SimpleQueue[str] = context.SimpleQueue()
 
-    def start() -> SpawnProcess:
-        process = context.Process(target=_worker, args=(job, complaints), daemon=True)
+    def start() -> BaseProcess:
+        process: BaseProcess = context.Process(target=_worker, args=(job, complaints), daemon=True)  # type: ignore[attr-defined]
         with _ctrl_c_ignored():  # inherited: a worker is stopped by us, and says nothing of its own
             process.start()
         return process
@@ -60,6 +61,15 @@ def work_in_processes(job: Job, *, on_trials: OnTrials, say: Callable[[str], Non
             _stop(workers)
 
 
+def _context() -> BaseContext:
+    """Processes from a server that has imported everything once; each imports anew where there is no such thing."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__])
+    return context
+
+
 def _worker(job: Job, complaints: SimpleQueue[str]) -> None:
     """The whole life of a worker process."""
     signal.signal(signal.SIGTERM, _interrupt)
@@ -77,7 +87,7 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def _stop(workers: list[SpawnProcess]) -> None:
+def _stop(workers: list[BaseProcess]) -> None:
     """End what is still running; an interrupted trial gives itself back on the way."""
     for worker in workers:
         worker.terminate()
@@ -88,7 +98,7 @@ def _stop(workers: list[SpawnProcess]) -> None:
             worker.join()
 
 
-def _death(worker: SpawnProcess) -> str:
+def _death(worker: BaseProcess) -> str:
     code = worker.exitcode or 0
     return f"signal {-code}, perhaps out of memory" if code < 0 else f"exit code {code}"
 

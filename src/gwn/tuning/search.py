@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import optuna
 from optuna.trial import FrozenTrial, TrialState
 
 from gwn.tuning.plan import Search
@@ -17,8 +16,8 @@ OnTrial = Callable[[FrozenTrial, int, FrozenTrial | None], None]
 """Called with a trial that has just finished, how many have, and the best one so far."""
 
 
-def run_search(job: Job, search: Search, *, on_trial: OnTrial, say: Callable[[str], None]) -> optuna.Study:
-    """Continue the study until `job.trials` trials are finished or its time is over.
+def run_search(job: Job, search: Search, *, on_trial: OnTrial, say: Callable[[str], None]) -> list[FrozenTrial]:
+    """Continue the study until `job.trials` trials are finished or its time is over; all its trials.
 
     say   called with what a person should know, such as that trials of an earlier call are there
     """
@@ -28,13 +27,12 @@ def run_search(job: Job, search: Search, *, on_trial: OnTrial, say: Callable[[st
         if there:
             say(f"continuing: {len(there)} of {job.trials} trials are there")
         follow = Follower(on_trial, there)
-        if len(there) >= job.trials:
-            return study
-        if job.jobs == 1:
-            work(job, search, on_trials=follow)
-        else:
-            work_in_processes(job, on_trials=follow, say=say)
-    return study
+        if len(there) < job.trials:
+            if job.jobs == 1:
+                work(job, search, on_trials=follow)
+            else:
+                work_in_processes(job, on_trials=follow, say=say)
+        return study.get_trials(deepcopy=False)
 
 
 class Follower:

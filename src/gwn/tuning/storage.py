@@ -15,6 +15,7 @@ from optuna.exceptions import ExperimentalWarning, StorageInternalError
 from optuna.storages import RDBStorage, RetryHeartbeatStaleTrialCallback
 
 from gwn.errors import GWNError
+from gwn.tuning.locks import machine_lock
 
 FOLDER = Path("studies")
 MAX_RETRIES = 2
@@ -38,14 +39,22 @@ def open_storage(url: str, heartbeat: int) -> RDBStorage:
     heartbeat   seconds between two signs of life of a running trial; after `GRACE` missing ones it is tried again
     """
     local = url.startswith("sqlite")
-    with storage_errors(url), silent_optuna():
-        storage = RDBStorage(
+
+    def connect() -> RDBStorage:
+        return RDBStorage(
             url,
             engine_kwargs={"connect_args": {"timeout": LOCK_SECONDS}} if local else {"pool_pre_ping": True},
             heartbeat_interval=heartbeat,
             grace_period=GRACE * heartbeat,
             heartbeat_stale_trial_callback=RetryHeartbeatStaleTrialCallback(max_retry=MAX_RETRIES),
         )
+
+    # Optuna's tables are not made in one act: two processes that find none would be in each other's way.
+    with storage_errors(url), silent_optuna(), machine_lock(url):
+        try:
+            storage = connect()
+        except sqlalchemy.exc.IntegrityError:  # another machine was faster
+            storage = connect()
         if local:
             sqlalchemy.event.listen(storage.engine, "connect", _use_write_ahead_log)
             storage.engine.dispose()

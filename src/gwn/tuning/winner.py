@@ -33,7 +33,7 @@ def best_trial(trials: Sequence[FrozenTrial]) -> FrozenTrial:
     return max(complete, key=lambda trial: (trial.value or 0.0, -trial.number))
 
 
-def final_experiment(search: Search, best: FrozenTrial, runs: int) -> Experiment:
+def final_experiment(search: Search, name: str, best: FrozenTrial, runs: int) -> Experiment:
     """The winner on `runs` splits with seeds 0, 1, ...: exactly what `gwn train` computes with these settings."""
     if not 1 <= runs <= SEARCH_SEED:
         raise GWNError(f"final runs must be between 1 and {SEARCH_SEED}; got {runs}")
@@ -45,27 +45,27 @@ def final_experiment(search: Search, best: FrozenTrial, runs: int) -> Experiment
         config=TrainConfig(**{**plan.training, **best.user_attrs[TRAINING]}),
         splits=make_splits(search.dataset, plan.split, runs),
         origin={"dataset": plan.dataset, "directed": False},
-        settings_from={"study": plan.name, "trial": best.number},
+        settings_from={"study": name, "trial": best.number},
     )
 
 
 def measure(
     search: Search,
-    study: optuna.Study,
+    name: str,
+    trials: Sequence[FrozenTrial],
     root: Path,
     *,
     runs: int,
     on_progress: OnProgress | None = None,
     on_run: OnRun | None = None,
 ) -> tuple[dict[str, Any], Path]:
-    """The winner's table, and the folder of its final runs."""
-    trials = study.get_trials(deepcopy=False)
+    """The table of the winner of study `name`, and the folder of its final runs."""
     best = best_trial(trials)
-    experiment = final_experiment(search, best, runs)
+    experiment = final_experiment(search, name, best, runs)
     result, folder = run_experiment(experiment, root, on_progress=on_progress, on_run=on_run)
     if result["summary"]["finished"] == 0:
         raise GWNError(f"none of the {runs} final runs finished: {result['runs'][0]['reason']}")
-    return winner_table(search, study.study_name, trials, best, result), folder
+    return winner_table(search, name, trials, best, result), folder
 
 
 def winner_table(

@@ -1,0 +1,237 @@
+"""`gwn tune` as a person runs it: winners that `gwn train` uses, kill -9, Ctrl-C, two workers, and every mistake."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import closing, suppress
+from pathlib import Path
+
+import optuna
+import pytest
+from optuna.trial import FrozenTrial, TrialState
+
+from gwn.cli.duration import parse_duration
+from gwn.cli.main import main
+from gwn.errors import GWNError
+
+GWN = [sys.executable, "-m", "gwn"]
+SMALL = ("--search-splits", "2", "--final-runs", "2", "--set", "hidden_channels=8")
+QUICK = (*SMALL, "--set", "epochs=3")
+SLOW = (*SMALL, "--set", "epochs=200", "--set", "stopping=none", "--set", "time=4", "--set", "tau=1")
+"""A second or more a trial: enough to be caught in the middle of one."""
+
+needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="finds worker processes in /proc")
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def call(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    return int(stop.value.code or 0)
+
+
+def start(*arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen([*GWN, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def trials() -> list[FrozenTrial]:
+    """Of the only study there is; none while it is being made, which a second process would disturb."""
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    for file in Path("studies").glob("*.db"):
+        with suppress(sqlite3.Error), closing(sqlite3.connect(file)) as connection:
+            if connection.execute("SELECT count(*) FROM trials").fetchone() != (0,):
+                return optuna.load_study(study_name=None, storage=f"sqlite:///{file}").get_trials(deepcopy=False)
+    return []
+
+
+def wait_until(process: subprocess.Popen[str], happened: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 120
+    while not happened():
+        assert time.monotonic() < deadline
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.05)
+
+
+def in_the_middle_of(count: int) -> bool:
+    """Whether `count` trials are training."""
+    return sum(trial.state == TrialState.RUNNING and "settings" in trial.user_attrs for trial in trials()) >= count
+
+
+def workers(process: subprocess.Popen[str]) -> list[int]:
+    """The processes below the server that the command started."""
+    parents: dict[int, int] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            parents[int(stat.parent.name)] = int(stat.read_text().rpartition(") ")[2].split()[1])
+    servers = {pid for pid, parent in parents.items() if parent == process.pid}
+    return sorted(pid for pid, parent in parents.items() if parent in servers)
+
+
+def finished_states() -> list[TrialState]:
+    return [trial.state for trial in trials() if trial.state in (TrialState.COMPLETE, TrialState.PRUNED)]
+
+
+def test_tune_then_train(capsys: pytest.CaptureFixture[str]) -> None:
+    command = ("tune", "csbm", "--model", "gwn-fa", "--split", "uniform", "--trials", "4", *QUICK)
+    assert call(*command, "--json") == 0
+    said = capsys.readouterr()
+    winner = json.loads(said.out)
+    assert said.err.count("\ntrial ") + said.err.startswith("trial ") == 4
+    assert "best " in said.err
+    assert winner["search"]["trials"] == 4
+    assert winner["file"] == "settings/gwn-fa.toml"
+
+    assert call(*command, "--quiet") == 0  # all there: nothing to do
+    said = capsys.readouterr()
+    assert said.err == ""
+    assert "best of 4 trials" in said.out
+
+    train = ("train", "csbm", "--model", "gwn-fa", "--split", "uniform", "--runs", "2", "--json")
+    assert call(*train) == 0
+    said = capsys.readouterr()
+    result = json.loads(said.out)
+    assert said.err.startswith("using tuned settings from settings/gwn-fa.toml [csbm.uniform]; --no-tuned for")
+    assert result["folder"] == winner["folder"]  # the very runs that tune has measured
+    assert result["summary"]["test"]["mean"] == winner["final"]["test"]
+    assert result["settings_from"] == {"file": "settings/gwn-fa.toml", "table": "csbm.uniform", "overridden": []}
+
+    assert call(*train, "--set", "tau=0.7", "--set", "epochs=2") == 0
+    result = json.loads(capsys.readouterr().out)
+    assert (result["settings"]["tau"], result["training"]["epochs"]) == (0.7, 2)
+    assert result["settings"]["time"] == winner["settings"]["time"]
+    assert result["settings_from"]["overridden"] == ["epochs", "tau"]
+
+    assert call(*train, "--no-tuned", "--set", "epochs=2", "--quiet") == 0
+    said = capsys.readouterr()
+    assert said.err == ""
+    result = json.loads(said.out)
+    assert result["settings_from"] is None
+    assert result["settings"]["time"] == 4.0
+    assert result["training"]["lr"] == 0.01
+
+    Path("settings/gwn-fa.toml").write_text("[csbm")
+    assert call(*train) == 2
+    assert "cannot be read as TOML" in capsys.readouterr().err
+
+
+@needs_linux
+@pytest.mark.slow
+def test_killed_worker_is_replaced_and_its_trial_tried_again() -> None:
+    process = start("tune", "csbm", "--trials", "4", "--jobs", "2", "--heartbeat", "1", *SLOW)
+    wait_until(process, lambda: in_the_middle_of(2))
+    os.kill(workers(process)[0], signal.SIGKILL)
+    _, said = process.communicate(timeout=120)
+    assert process.returncode == 0, said
+    assert "a worker died (signal 9" in said
+    assert "Traceback" not in said
+    assert len(finished_states()) == 4
+    (retried,) = [trial for trial in trials() if trial.system_attrs.get("retry_history")]
+    (lost,) = [trial for trial in trials() if trial.state == TrialState.FAIL]
+    assert retried.params == lost.params
+
+
+@pytest.mark.slow
+def test_killed_command_continues() -> None:
+    command = ("tune", "csbm", "--trials", "3", "--heartbeat", "1", *SLOW)
+    process = start(*command)
+    wait_until(process, lambda: in_the_middle_of(1) and len(trials()) > 1)
+    process.kill()
+    process.communicate()
+    before = trials()
+    assert call(*command, "--quiet") == 0
+    after = trials()
+    assert len(finished_states()) == 3
+    kept = [trial for trial in before if trial.state.is_finished()]
+    assert [trial.value for trial in after[: len(kept)]] == [trial.value for trial in kept]
+    assert [trial.state for trial in after].count(TrialState.FAIL) == 1
+    (retried,) = [trial for trial in after if trial.system_attrs.get("retry_history")]
+    assert retried.params == after[len(kept)].params
+
+
+@needs_linux
+@pytest.mark.slow
+def test_ctrl_c_stops_all_workers_and_the_command_continues() -> None:
+    command = ("tune", "csbm", "--trials", "3", "--jobs", "2", *SLOW)
+    process = start(*command)
+    wait_until(process, lambda: in_the_middle_of(2))
+    pids = workers(process)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in said
+    assert said.strip().splitlines()[-1] == "gwn: interrupted; what was finished is kept, the same command continues"
+    assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
+    assert not [trial for trial in trials() if trial.state == TrialState.RUNNING]  # given back at once
+    assert call(*command[:4], *command[6:], "--quiet") == 0
+    assert len(finished_states()) == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("corra",), "did you mean 'cora'"),
+        (("csbm", "--model", "gwn-simm"), "did you mean 'gwn-sym'"),
+        (("csbm", "--split", "perclass"), "did you mean 'per-class'"),
+        (("csbm", "--split", "geom"), "no published split 'geom'"),
+        (("csbm", "--space", "papr"), "did you mean 'paper'"),
+        (("csbm", "--trials", "0"), "--trials must be at least 1"),
+        (("csbm", "--jobs", "0"), "--jobs must be at least 1"),
+        (("csbm", "--final-runs", "0"), "--final-runs must be at least 1"),
+        (("csbm", "--search-splits", "0"), "at least one split"),
+        (("csbm", "--seed", "-1"), "seed from 0"),
+        (("csbm", "--timeout", "soon"), "--timeout takes a duration"),
+        (("csbm", "--timeout", "30"), "--timeout takes a duration"),
+        (("csbm", "--set", "tuu=1"), "did you mean 'tau'"),
+        (("csbm", "--storage", "nonsense"), "not a database URL"),
+        (("csbm", "--storage", "sqlite:////no/such/folder/x.db"), "unable to open"),
+        (("csbm", "--out", "blocker"), "cannot write blocker"),
+        (("csbm", "--log", "wandbb"), "did you mean 'wandb'"),
+        (("csbm", "--name", "taken", "--space", "paper"), "another search space"),
+        (("csbm", "--name", "corrupt"), "not a database"),
+        ((), "Missing argument"),
+    ],
+)
+def test_mistakes_are_one_line(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], said: str, made: None
+) -> None:
+    assert call("tune", *arguments, "--quiet", *(QUICK if "--final-runs" not in arguments else ())[2:]) == 2
+    complaint = capsys.readouterr().err
+    assert said in complaint
+    assert len(complaint.strip().splitlines()) == 1, complaint
+
+
+@pytest.fixture
+def made() -> None:
+    """A file where a folder should be, a study that is none, and one of another search."""
+    from gwn.tuning import Job, plan_search
+    from gwn.tuning.storage import default_url
+
+    Path("blocker").write_text("")
+    search = plan_search("csbm", "gwn-sym")
+    Job(plan=search.plan, url=default_url("taken"), name="taken", trials=1).open_study()
+    Path("studies/corrupt.db").write_text("no database at all" * 100)
+
+
+def test_durations() -> None:
+    assert [parse_duration("-t", text) for text in ("90s", "30m", "2h", "1h30m", "0.5h", "1d")] == [
+        90,
+        1800,
+        7200,
+        5400,
+        1800,
+        86400,
+    ]
+    for text in ("", "m", "30", "3x", "1h30", "-5m", "0s", "1e9h", "99999999h"):
+        with pytest.raises(GWNError, match="-t "):
+            parse_duration("-t", text)

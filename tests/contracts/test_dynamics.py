@@ -1,0 +1,198 @@
+"""What every Laplacian with every scheme must do, or be refused for with a reason.
+
+Run over the two shelves, so a new entry is covered without an edit; its dense equations may be added to `unrolled.py`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+from torch.autograd import gradcheck
+from torch.func import functional_call
+
+import unrolled
+from dense import close
+from graphs import edges, normal
+from gwn import GWN, GWNError
+from gwn.laplacians import LAPLACIANS
+from gwn.laplacians.speed import SPEEDS
+from gwn.schemes import SCHEMES
+from gwn.schemes.states import KEEP_ALL_STEPS
+
+N, F, D, C = 7, 3, 2, 2
+TAU, SHORT, LONG = 0.2, 3, 17
+assert SHORT <= KEEP_ALL_STEPS < LONG
+
+NOT_FIXED = {"fa", "fa-symmetric"}
+REFUSED = {
+    **{("newmark", name): "depends on the state" for name in NOT_FIXED},
+    ("newmark", "random-walk"): "needs a symmetric operator",
+    ("newmark", "sym"): "indefinite",
+    **{("bessel", name): "depends on the state" for name in NOT_FIXED},
+    **{("bessel", name): "exact solution for L_a = S - I" for name in ("sym", "klein-gordon", "polynomial")},
+    ("leapfrog-rescaled", "polynomial"): "spectrum is known",
+}
+VARIANTS: list[tuple[str, dict[str, Any]]] = [
+    *((name, {}) for name in LAPLACIANS),
+    ("klein-gordon", {"learn_mass": True}),
+    ("fa-symmetric", {"attention": "every"}),
+    ("fa", {"attention_start": "velocity", "epsilon": "free"}),
+    ("fa", {"epsilon": "none"}),
+    ("polynomial", {"degree": 1}),
+]
+
+
+def graph() -> Tensor:
+    """A triangle with a tail and a pair: two components, odd and even cycles, unequal degrees."""
+    return edges((0, 1), (1, 2), (2, 0), (2, 3), (3, 4), (5, 6))
+
+
+def name_of(value: object) -> str:
+    return "-".join(map(str, value.values())) if isinstance(value, dict) else str(value)
+
+
+def network(laplacian: str, scheme: str, speed: str, steps: int, **options: Any) -> GWN:
+    torch.manual_seed(2)
+    model = GWN(
+        F, D, C, laplacian=laplacian, scheme=scheme, speed=speed, tau=TAU, time=steps * TAU, dropout=0.0, **options
+    ).double()
+    with torch.no_grad():  # away from where coefficients start, so that none of them is zero
+        for parameter in model.laplacian.parameters():
+            parameter.add_(0.1 * normal(parameter.numel(), seed=parameter.numel()).reshape(parameter.shape))
+    return model
+
+
+def refused(laplacian: str, scheme: str, speed: str) -> bool:
+    return (scheme, laplacian) in REFUSED or (scheme == "bessel" and speed != "none")
+
+
+CASES = [
+    (laplacian, options, scheme, speed)
+    for laplacian, options in VARIANTS
+    for scheme in SCHEMES
+    for speed in SPEEDS
+    if not refused(laplacian, scheme, speed) and not (options and speed == "scalar")
+]
+every_case = pytest.mark.parametrize(("laplacian", "options", "scheme", "speed"), CASES, ids=name_of)
+
+
+@every_case
+@pytest.mark.parametrize("steps", [SHORT, LONG])
+def test_gradients_are_those_of_finite_differences(
+    laplacian: str, options: dict[str, Any], scheme: str, speed: str, steps: int
+) -> None:
+    model, edge_index = network(laplacian, scheme, speed, steps, **options), graph()
+    names, values = zip(*model.named_parameters(), strict=True)
+    x = normal(N, F).requires_grad_()
+
+    def logits(x: Tensor, *parameters: Tensor) -> Tensor:
+        out: Tensor = functional_call(model, dict(zip(names, parameters, strict=True)), (x, edge_index))
+        return out
+
+    assert bool(torch.isfinite(logits(x, *values)).all())
+    assert gradcheck(logits, (x, *values), fast_mode=True)
+
+
+@every_case
+@pytest.mark.parametrize("steps", [1, SHORT, LONG])
+def test_states_and_gradients_are_those_of_a_plain_dense_loop(
+    laplacian: str, options: dict[str, Any], scheme: str, speed: str, steps: int
+) -> None:
+    """To 1e-5 in float32 (1e-4 for an implicit step, which is itself solved to 1e-6).
+
+    Where rounding makes the plain loop itself less accurate than that, to three times its own error: in float32 a
+    three-term recurrence loses n² roundings, and attention amplifies them.
+    """
+    if not unrolled.has_equations_of(laplacian, scheme):
+        pytest.skip(f"tests/unrolled.py has no equations of {laplacian} and {scheme}")
+
+    def computed(dtype: torch.dtype) -> tuple[list[Tensor | None], list[Tensor | None]]:
+        """Trajectory, logits and gradients: ours, and those of the plain loop."""
+        model, x = network(laplacian, scheme, speed, steps, **options).to(dtype), 0.3 * normal(N, F, dtype=dtype)
+        upstream, parameters = normal(N, C, seed=9, dtype=dtype), tuple(model.parameters())
+        states = unrolled.waves(model, laplacian, scheme, graph(), model.phi0(x), model.phi1(x))
+        logits, plain = model(x, graph()), model.head(states[-1])
+        ours = torch.autograd.grad(logits, parameters, upstream, allow_unused=True)
+        right = torch.autograd.grad(plain, parameters, upstream, allow_unused=True)
+        return [model.trajectory(x, graph()), logits, *ours], [states, plain, *right]
+
+    ours, exact = computed(torch.float64)
+    agree(ours, exact, 1e-9)
+    ours, plain = computed(torch.float32)
+    noise = max(float((a - b).abs().max() / b.abs().max().clamp_min(1)) for a, b in both(plain, exact))
+    agree(ours, plain, max(1e-4 if scheme == "newmark" else 1e-5, 3 * min(noise, 1e-4)))
+
+
+def both(first: list[Tensor | None], second: list[Tensor | None]) -> list[tuple[Tensor, Tensor]]:
+    return [(a.detach(), b.detach()) for a, b in zip(first, second, strict=True) if a is not None and b is not None]
+
+
+def agree(ours: list[Tensor | None], right: list[Tensor | None], tolerance: float) -> None:
+    for a, b in zip(ours, right, strict=True):
+        if b is None:  # a parameter that plays no part has no gradient, or zero
+            assert a is None or not bool(a.any())
+        else:
+            assert a is not None
+            close(a, b, tolerance)
+
+
+@pytest.mark.parametrize("speed", SPEEDS)
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("laplacian", LAPLACIANS)
+def test_what_is_refused_is_named(laplacian: str, scheme: str, speed: str) -> None:
+    if not refused(laplacian, scheme, speed):
+        GWN(F, D, C, laplacian=laplacian, scheme=scheme, speed=speed, tau=TAU)
+        return
+    reason = REFUSED.get((scheme, laplacian), "speed='none'")
+    with pytest.raises(GWNError, match=reason) as error:
+        GWN(F, D, C, laplacian=laplacian, scheme=scheme, speed=speed, tau=TAU)
+    said = str(error.value)
+    assert f"'{scheme}'" in said
+    assert f"'{laplacian}'" in said
+    assert "use " in said, "says what to do instead"
+    assert "\n" not in said
+
+
+def bounded_by(laplacian: str, scheme: str) -> float | None:
+    """The largest step of the pairs that have one: `4 / tau²` or `2 / tau` must reach to the lowest eigenvalue."""
+    lowest = {"physical": 2.0, "random-walk": 2.0, "fa-symmetric": 2.0, "klein-gordon": 2.25}.get(laplacian)
+    if lowest is None or scheme not in ("leapfrog", "damped", "heat"):
+        return None
+    return 2 / lowest if scheme == "heat" else 2 / math.sqrt(lowest)
+
+
+@pytest.mark.parametrize("speed", SPEEDS)
+@pytest.mark.parametrize(
+    ("laplacian", "scheme"), [(a, b) for a in LAPLACIANS for b in SCHEMES if not refused(a, b, "none")]
+)
+def test_a_step_above_the_bound_is_refused_and_the_bound_is_named(laplacian: str, scheme: str, speed: str) -> None:
+    def build(tau: float, **options: Any) -> GWN:
+        return GWN(F, D, C, laplacian=laplacian, scheme=scheme, speed=speed, tau=tau, time=4 * tau, **options)
+
+    if refused(laplacian, scheme, speed):
+        return
+    bound = bounded_by(laplacian, scheme)
+    if bound is None:  # grows whatever the step is, or is stable for any
+        build(7.0)
+        return
+    build(bound)
+    build(2 * bound, allow_unstable=True)
+    with pytest.raises(GWNError, match="above the stability bound") as error:
+        build(bound * 1.001)
+    said = str(error.value)
+    for part in (f"{bound:.4g}", f"'{scheme}'", f"'{laplacian}'", "allow_unstable=True"):
+        assert part in said
+
+
+def test_directed_edges_leave_no_bound_to_know() -> None:
+    """What is known of the spectra holds for undirected graphs."""
+    GWN(F, D, C, laplacian="physical", directed=True, tau=3.0)
+    for scheme, said in (("leapfrog-rescaled", "spectrum is known"), ("newmark", "undirected graph")):
+        with pytest.raises(GWNError, match=said) as error:
+            GWN(F, D, C, laplacian="physical", scheme=scheme, directed=True)
+        assert f"'{scheme}'" in str(error.value)
+        assert "'physical'" in str(error.value)

@@ -1,0 +1,108 @@
+"""The spaces: the paper's numbers, only settings that a model has, and no combination that makes no sense."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import optuna
+import pytest
+
+from gwn import GWNError
+from gwn.models import MODELS, model_spec
+from gwn.schemes import SCHEMES
+from gwn.schemes.base import count_steps
+from gwn.training import TrainConfig
+from gwn.tuning.dimension import Dimension
+from gwn.tuning.spaces import SPACES, Space, choose_space
+
+
+def samples(space: str, model: str, count: int, **fixed: Any) -> list[dict[str, Any]]:
+    sampler = optuna.samplers.RandomSampler(seed=0)
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    study = optuna.create_study(sampler=sampler)
+    return [SPACES[space].sample(study.ask(), model_spec(model), fixed) for _ in range(count)]
+
+
+def test_papers_space() -> None:
+    drawn = samples("paper", "gwn-fa", 200)
+    assert {tuple(sorted(one)) for one in drawn} == {
+        ("dropout", "hidden_channels", "lr", "tau", "time", "weight_decay"),
+    }
+    assert {one["hidden_channels"] for one in drawn} == {32, 64, 128, 256}
+    assert {one["tau"] for one in drawn} == {0.2, 0.5, 1.0, 2.0, 5.0}
+    for name, low, high in (("time", 1, 20), ("dropout", 0, 0.8), ("lr", 0.001, 0.25), ("weight_decay", 0, 0.1)):
+        values = sorted(one[name] for one in drawn)
+        assert low <= values[0] < values[-1] <= high
+        middle = (low * high) ** 0.5 if name == "lr" else (low + high) / 2
+        assert values[60] < middle < values[140], name
+
+
+def test_weight_decay_reaches_zero_and_small_values() -> None:
+    values = [one["weight_decay"] for one in samples("standard", "gwn-sym", 200)]
+    assert 60 < values.count(0.0) < 140
+    small = [value for value in values if 0 < value < 1e-3]
+    assert len(small) > 30
+    assert min(small) < 1e-5
+
+
+@pytest.mark.parametrize("model", ["mlp", "gcn"])
+def test_baselines_have_their_own_settings_only(model: str) -> None:
+    (names,) = {tuple(sorted(one)) for one in samples("standard", model, 20)}
+    assert names == ("dropout", "hidden_channels", "lr", "num_layers", "weight_decay")
+    (names,) = {tuple(sorted(one)) for one in samples("paper", model, 20)}
+    assert names == ("dropout", "hidden_channels", "lr", "weight_decay")
+
+
+@pytest.mark.parametrize("model", sorted(MODELS))
+@pytest.mark.parametrize("space", sorted(SPACES))
+def test_every_choice_can_be_built(space: str, model: str) -> None:
+    if model == "gwn" and space != "extended":
+        pytest.skip("the paper's tau goes beyond the stability bound of the physical wave: those trials are pruned")
+    spec = model_spec(model)
+    training = {*TrainConfig.__dataclass_fields__}
+    narrow = {"hidden_channels": 2} if spec.kind == "wave" else {}
+    for one in samples(space, model, 60 if spec.kind == "wave" else 10):
+        TrainConfig(**{name: value for name, value in one.items() if name in training})
+        settings = {name: value for name, value in one.items() if name not in training}
+        spec.build(3, 2, **{**settings, **narrow})
+
+
+def test_extended_space_offers_everything_and_keeps_one_step_within_reach() -> None:
+    drawn = samples("extended", "gwn", 400)
+    schemes = Counter(one["scheme"] for one in drawn)
+    assert {*schemes} == {*SCHEMES}
+    steps = [count_steps(one["time"], one["tau"]) for one in drawn]
+    assert 60 < steps.count(1) < 250
+    assert max(steps) > 50
+    kept = [n for n, one in zip(steps, drawn, strict=True) if one["readout"] in ("trajectory", "weighted")]
+    assert max(kept) <= 40
+    for one in drawn:
+        assert ("damping" in one) == (one["scheme"] == "damped")
+        assert ("mass" in one) == (one["laplacian"] == "klein-gordon")
+        assert ("epsilon" in one) == (one["laplacian"] == "fa")
+        assert "speed" not in one or one["scheme"] != "bessel"
+
+
+def test_fixed_settings_are_not_searched_and_decide_what_applies() -> None:
+    for one in samples("extended", "gwn", 30, laplacian="klein-gordon", weight_decay=0.5):
+        assert one["laplacian"] == "klein-gordon"
+        assert one["weight_decay"] == 0.5
+        assert "mass" in one
+    (names,) = {tuple(sorted(one)) for one in samples("paper", "gwn-sym", 5, tau=1.0)}
+    assert "tau" in names
+
+
+def test_key_knows_every_number() -> None:
+    first = Space(name="a", title="", dimensions=(Dimension(setting="tau", low=0.1, high=1.0),))
+    second = Space(name="a", title="", dimensions=(Dimension(setting="tau", low=0.1, high=2.0),))
+    assert first.key() != second.key()
+    assert len({space.key() for space in SPACES.values()}) == len(SPACES)
+
+
+def test_default_spaces() -> None:
+    assert choose_space(model_spec("gwn-fa"), None).name == "standard"
+    assert choose_space(model_spec("mlp"), None).name == "standard"
+    assert choose_space(model_spec("gwn"), None).name == "extended"
+    with pytest.raises(GWNError, match="did you mean 'paper'"):
+        choose_space(model_spec("gwn"), "papr")
