@@ -23,6 +23,11 @@ class ModelSpec:
     origin   what is PyTorch Geometric's and what is ours
     fixed    constructor arguments that the name stands for, such as the Laplacian
     preset   other defaults than the network's own
+    ignores  what the network does not look at: "features", "edges" or both
+    transductive   it has weights for every node of the graph it is trained on, and knows no other graph
+    local          whether a node is answered from what its edges lead to alone; not so where all nodes are compared
+    equivariant    whether renumbering the nodes only renumbers the answers; not so behind an embedding that is unique
+                   only up to rotations
     """
 
     name: str
@@ -34,6 +39,10 @@ class ModelSpec:
     origin: str
     fixed: Mapping[str, Any] = field(default_factory=dict)
     preset: Mapping[str, Any] = field(default_factory=dict)
+    ignores: tuple[str, ...] = ()
+    transductive: bool = False
+    local: bool = True
+    equivariant: bool = True
 
     def settings(self) -> dict[str, inspect.Parameter]:
         """Everything that can be set, with type and default: also what only some Laplacians and schemes have."""
@@ -45,7 +54,11 @@ class ModelSpec:
     def defaults(self) -> dict[str, Any]:
         """The settings that every network of this name has, with their values unless set otherwise."""
         found = {name: parameter.default for name, parameter in self._own_settings().items()}
-        return {**found, "hidden_channels": 64, **self.preset}
+        return {**found, **self._width(), **self.preset}
+
+    def _width(self) -> dict[str, int]:
+        """The usual width, for the networks that have a hidden layer."""
+        return {"hidden_channels": 64} if "hidden_channels" in self._own_settings() else {}
 
     def _own_settings(self) -> dict[str, inspect.Parameter]:
         skip = {"in_channels", "out_channels", *self.fixed}
@@ -60,7 +73,7 @@ class ModelSpec:
         known = self.settings()
         for name in settings:
             require_known(f"setting of {self.name}", name, known)
-        arguments = {"hidden_channels": 64, **self.preset, **settings, **self.fixed}
+        arguments = {**self._width(), **self.preset, **settings, **self.fixed}
         _check_ranges(arguments)
         return self.network(in_channels=in_channels, out_channels=out_channels, **arguments)
 

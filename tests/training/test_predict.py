@@ -27,10 +27,11 @@ def named_graph() -> Graph:
 
 def train(root: Path, name: str = "gwn-fa", runs: int = 2, dtype: str = "float32", **settings: Any) -> Path:
     dataset = toy_dataset(named_graph())
+    narrow = {"hidden_channels": 8} if "hidden_channels" in MODELS[name].settings() else {}
     experiment = Experiment(
         dataset=dataset,
         model=MODELS[name],
-        settings=effective_settings(MODELS[name], {"hidden_channels": 4, **settings}),
+        settings=effective_settings(MODELS[name], {**narrow, **settings}),
         config=TrainConfig(epochs=8, device="cpu", dtype=dtype),
         splits=make_splits(dataset, None, runs),
     )

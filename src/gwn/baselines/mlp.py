@@ -36,4 +36,5 @@ SPEC = ModelSpec(
     year=1986,
     kind="mainstream",
     origin="ours",
+    ignores=("edges",),
 )

@@ -161,7 +161,6 @@ def _one_run(
         split_hash=split.content_hash(),
         split_sizes=(split.train.numel(), split.val.numel(), split.test.numel()),
         status="ok",
-        parameters=sum(parameter.numel() for parameter in model.parameters()),
     )
     report = None if on_progress is None else (lambda epoch, score: on_progress(number, epoch, score))
     try:
@@ -173,6 +172,7 @@ def _one_run(
         torch.use_deterministic_algorithms(False)
     return replace(
         outcome,
+        parameters=sum(parameter.numel() for parameter in model.parameters()),  # some are made in the first pass
         val=fitted.val,
         test=fitted.test,
         val_loss=fitted.val_loss,

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from peer import EYE, X, graph, output, peer, relu, walk, weights
+
+from dense import Matrix, close
+
+
+def layer_norm(x: Matrix, w: dict[str, Matrix], place: str) -> Matrix:
+    centred = x - x.mean(1, keepdims=True)
+    return centred / np.sqrt(x.var(1, keepdims=True) + 1e-5) * w[place + "weight"] + w[place + "bias"]
+
+
+@pytest.mark.parametrize(("name", "acmii"), [("acm-gcn", False), ("acm-gcn", True), ("acm-gcn-plus", False)])
+def test_channels_mixed_node_by_node_by_hand(name: str, acmii: bool) -> None:
+    model = peer(name, acmii=acmii)
+    w, h, P = weights(model), X.numpy(), walk()
+    for layer in range(2):
+        place = f"layers.{layer}."
+        mapped = np.split(h @ w[place + "linear.weight"], 3, 1)
+        filters = (P, EYE - P, EYE)
+        parts = [F @ relu(z) if acmii else relu(F @ z) for F, z in zip(filters, mapped, strict=True)]
+        if name == "acm-gcn-plus":
+            parts.append(relu(graph("none") @ w[place + "structure.weight"]))
+        scored = parts
+        if name == "acm-gcn-plus":
+            scored = [layer_norm(part, w, f"{place}norms.{c}.") for c, part in enumerate(parts)]
+        scores = np.stack([part @ w[place + "score"][c] for c, part in enumerate(scored)], 1)
+        mixture = np.exp((1 / (1 + np.exp(-scores))) @ w[place + "mix"] / len(parts))
+        mixture /= mixture.sum(1, keepdims=True)
+        h = sum(mixture[:, [c]] * part for c, part in enumerate(parts))
+        h = relu(h) if layer == 0 else h
+    close(output(model), h)
