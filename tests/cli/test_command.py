@@ -17,6 +17,11 @@ GWN = [sys.executable, "-m", "gwn"]
 INSTALLED = Path(sys.executable).with_name("gwn")
 
 
+def heeds_ctrl_c() -> None:
+    """A background job ignores Ctrl-C, and so would its children: they shall not."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def run(*arguments: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
     command = [str(INSTALLED)] if INSTALLED.exists() else GWN
     return subprocess.run(
@@ -94,7 +99,12 @@ def test_interrupt_keeps_finished_runs(tmp_path: Path) -> None:
     command = [str(INSTALLED)] if INSTALLED.exists() else GWN
     arguments = ("train", "csbm", "--runs", "200", "--set", "epochs=20", "--set", "patience=20")
     process = subprocess.Popen(
-        [*command, *arguments], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*command, *arguments],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=heeds_ctrl_c,
     )
     deadline = time.monotonic() + 120
     while not list(tmp_path.glob("runs/*/run-01.json")):

@@ -42,7 +42,14 @@ def call(*arguments: str) -> int:
 
 
 def start(*arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen([*GWN, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        [*GWN, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # A background job ignores Ctrl-C, and so would its children: they shall not.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
 
 
 def trials() -> list[FrozenTrial]:
