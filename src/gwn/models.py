@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gwn import wave_models
 from gwn.baselines import (
     acm_gcn,
     adc,
@@ -39,13 +40,12 @@ from gwn.baselines import (
     wrgat,
 )
 from gwn.model_spec import ModelSpec
-from gwn.networks import specs
 from gwn.registry import lookup
 
 MODELS: dict[str, ModelSpec] = {
-    "gwn-sym": specs.GWN_SYM,
-    "gwn-fa": specs.GWN_FA,
-    "gwn": specs.GWN_ANY,
+    "gwn-sym": wave_models.GWN_SYM,
+    "gwn-fa": wave_models.GWN_FA,
+    "gwn": wave_models.GWN_ANY,
     "mlp": mlp.SPEC,
     "gcn": gcn.SPEC,
     "gat": gat.SPEC,

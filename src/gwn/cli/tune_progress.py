@@ -2,61 +2,24 @@
 
 from __future__ import annotations
 
-import sys
-from types import TracebackType
-
 from optuna.trial import FrozenTrial, TrialState
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from gwn.cli.bar import TerminalBar
 from gwn.tuning.study import reason_of
 
 
-class TuneProgress:
+class TuneProgress(TerminalBar):
     """Use as a context manager, with its methods as callbacks."""
 
     def __init__(self, trials: int, *, quiet: bool = False) -> None:
-        self.trials, self.quiet = trials, quiet
-        self._bar: Progress | None = None
-        if not quiet and sys.stderr.isatty():
-            self._bar = Progress(
-                TextColumn("{task.description}"),
-                BarColumn(),
-                MofNCompleteColumn(),
-                TextColumn("trials"),
-                TimeElapsedColumn(),
-                TextColumn("left"),
-                TimeRemainingColumn(elapsed_when_finished=False),
-                console=Console(stderr=True),
-                transient=True,
-                speed_estimate_period=600,
-            )
-            self._task = self._bar.add_task("searching", total=trials)
-
-    def __enter__(self) -> TuneProgress:
-        if self._bar is not None:
-            self._bar.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        super().__init__("searching", trials, "trials", quiet=quiet)
+        self.trials = trials
 
     def on_trial(self, trial: FrozenTrial, finished: int, best: FrozenTrial | None) -> None:
         """One trial is done."""
-        if self._bar is not None:
-            self._bar.update(self._task, completed=finished, description=_best(best) or "searching")
-        else:
+        self.update(finished, _best(best) or "searching")
+        if not self.shown:
             self.say(f"trial {finished}/{self.trials}: {_outcome(trial)}{_best(best, '; ')}")
-
-    def say(self, line: str) -> None:
-        """Something a person should know."""
-        if self._bar is not None:
-            self._bar.console.print(line, highlight=False, markup=False)
-        elif not self.quiet:
-            print(line, file=sys.stderr, flush=True)
 
 
 def _best(best: FrozenTrial | None, before: str = "") -> str:
