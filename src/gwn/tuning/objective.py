@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -9,6 +10,7 @@ import optuna
 
 from gwn.errors import GWNError
 from gwn.training import TrainConfig, fit, seed_everything
+from gwn.training.fit import OnEpoch
 from gwn.training.settings import effective_settings
 from gwn.tuning.plan import SEARCH_SEED, Search
 
@@ -21,7 +23,7 @@ class TrialFailed(Exception):
 
 
 def score_trial(search: Search, trial: optuna.Trial) -> float:
-    """The mean validation score over the search splits; pruned where the first ones are below the median so far.
+    """The mean validation score over the search splits; pruned where it falls behind the others' median on the way.
 
     The test score of each split is recorded beside it and never looked at here: it tells later what selecting on it
     would have pretended.
@@ -33,17 +35,35 @@ def score_trial(search: Search, trial: optuna.Trial) -> float:
     mean = 0.0
     for number in range(len(search.splits)):
         try:
-            splits.append(train_on_split(search, settings, config, number))
+            splits.append(train_on_split(search, settings, config, number, _pruning(trial, splits)))
         except (GWNError, RuntimeError, MemoryError) as error:
             _explain(trial, error)
             raise TrialFailed from None
         trial.set_user_attr(SPLITS, splits)
         mean = sum(split["val"] for split in splits) / len(splits)
-        trial.report(mean, number)
-        if number + 1 < len(search.splits) and trial.should_prune():
-            trial.set_user_attr(REASON, f"below the median after {number + 1} of {len(search.splits)} splits")
-            raise optuna.TrialPruned
     return mean
+
+
+CHECKPOINTS = (20, 50, 100)
+"""Epochs of each split at which a trial is compared with the others."""
+
+
+def _pruning(trial: optuna.Trial, before: Sequence[Mapping[str, Any]]) -> OnEpoch:
+    """Reports the best validation score so far, averaged with those of the splits before, and ends a trial that is
+    below the median of the others at the same point."""
+    best = 0.0
+
+    def on_epoch(epoch: int, score: float) -> None:
+        nonlocal best
+        best = max(best, score)
+        if epoch not in CHECKPOINTS:
+            return
+        trial.report((sum(split["val"] for split in before) + best) / (len(before) + 1), 1000 * len(before) + epoch)
+        if trial.should_prune():
+            trial.set_user_attr(REASON, f"below the median in epoch {epoch} of split {len(before) + 1}")
+            raise optuna.TrialPruned
+
+    return on_epoch
 
 
 TUNED_TRAINING = ("epochs", "lr", "weight_decay", "stopping", "patience")
@@ -65,13 +85,15 @@ def choose(search: Search, trial: optuna.Trial) -> tuple[dict[str, Any], TrainCo
     return settings, config
 
 
-def train_on_split(search: Search, settings: dict[str, Any], config: TrainConfig, number: int) -> dict[str, Any]:
+def train_on_split(
+    search: Search, settings: dict[str, Any], config: TrainConfig, number: int, on_epoch: OnEpoch | None = None
+) -> dict[str, Any]:
     """Train on search split `number` with that split's seed."""
     graph = search.graph
     seed_everything(SEARCH_SEED + number, config.deterministic)
     model = search.model.build(graph.num_features, graph.num_classes, **settings)
     model.to(graph.x.device, config.torch_dtype)
-    fitted = fit(model, graph, search.splits[number], config, search.dataset.metric)
+    fitted = fit(model, graph, search.splits[number], config, search.dataset.metric, on_epoch)
     return {
         "val": fitted.val,
         "test": fitted.test,

@@ -112,7 +112,7 @@ def plan_search(
         model=model,
         split=splits[0].kind,
         space=chosen.name,
-        space_key=chosen.key(),
+        space_key=chosen.key(spec),
         search_splits=search_splits,
         seed=seed,
         settings=settings,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import optuna
@@ -27,18 +27,33 @@ class Space:
 
     def sample(self, trial: optuna.trial.BaseTrial, model: ModelSpec, fixed: Mapping[str, Any]) -> dict[str, Any]:
         """A choice for every setting that the model has and that is not fixed, and the fixed ones."""
-        has = {*model.settings(), *(f.name for f in fields(TrainConfig))}
         chosen = dict(fixed)
-        for dimension in self.dimensions:
-            if dimension.setting in chosen or dimension.setting not in has:
+        for dimension in self.dimensions_of(model):
+            if dimension.setting in chosen:
                 continue
             if dimension.applies({**model.defaults(), **model.fixed, **chosen}):
                 chosen[dimension.setting] = dimension.suggest(trial)
         return chosen
 
-    def key(self) -> str:
-        """Equal exactly when the dimensions are."""
-        return content_key({"dimensions": [dimension.describe() for dimension in self.dimensions]})
+    def dimensions_of(self, model: ModelSpec) -> list[Dimension]:
+        """Those whose setting the model or its training has."""
+        has = {*model.settings(), *(f.name for f in fields(TrainConfig))}
+        return [dimension for dimension in self.dimensions if dimension.setting in has]
+
+    def key(self, model: ModelSpec) -> str:
+        """Equal exactly when what is searched for this model is: another model's dimensions do not matter to it."""
+        return content_key({"dimensions": [dimension.describe() for dimension in self.dimensions_of(model)]})
+
+    def shortened(self, longest: float) -> Space:
+        """The same space with waves that travel at most for the time `longest`."""
+        return Space(
+            name=f"{self.name}-short",
+            title=f"{self.title}; T at most {longest:g}, for large graphs",
+            dimensions=tuple(
+                replace(dimension, high=min(dimension.high, longest)) if dimension.setting == "time" else dimension
+                for dimension in self.dimensions
+            ),
+        )
 
 
 _PAPER = (
@@ -50,6 +65,20 @@ _PAPER = (
 )
 _SMALL_WEIGHT_DECAY = Dimension(setting="weight_decay", low=1e-6, high=0.1, log=True, or_zero=True)
 
+_STANDARD = Space(
+    name="standard",
+    # Uniform in [0, 0.1], 99 % of all draws are above 0.001, and what works is mostly below.
+    title="the paper's, with weight decay 0 or log-uniform in [1e-6, 0.1]; layers of an MLP or a GCN",
+    dimensions=(*_PAPER, _SMALL_WEIGHT_DECAY, Dimension(setting="num_layers", values=(1, 2, 3))),
+)
+_EXTENDED = Space(
+    name="extended",
+    title="GWN+: also Laplacian, scheme, read-out, activation, layers and learned speed; n = 1 within reach",
+    dimensions=(*EXTENDED_DIMENSIONS, _SMALL_WEIGHT_DECAY),
+)
+SHORT_TIME = 5.0
+"""T on large graphs: five steps of the paper's tau = 1, a quarter of the paper's range and of its cost."""
+
 SPACES: dict[str, Space] = {
     space.name: space
     for space in (
@@ -58,17 +87,10 @@ SPACES: dict[str, Space] = {
             title="the paper's: width, tau, T, dropout, learning rate; weight decay uniform in [0, 0.1]",
             dimensions=(*_PAPER, Dimension(setting="weight_decay", low=0.0, high=0.1)),
         ),
-        Space(
-            name="standard",
-            # Uniform in [0, 0.1], 99 % of all draws are above 0.001, and what works is mostly below.
-            title="the paper's, with weight decay 0 or log-uniform in [1e-6, 0.1]; layers of an MLP or a GCN",
-            dimensions=(*_PAPER, _SMALL_WEIGHT_DECAY, Dimension(setting="num_layers", values=(1, 2, 3))),
-        ),
-        Space(
-            name="extended",
-            title="GWN+: also Laplacian, scheme, read-out, activation, layers and learned speed; n = 1 within reach",
-            dimensions=(*EXTENDED_DIMENSIONS, _SMALL_WEIGHT_DECAY),
-        ),
+        _STANDARD,
+        _STANDARD.shortened(SHORT_TIME),
+        _EXTENDED,
+        _EXTENDED.shortened(SHORT_TIME),
     )
 }
 

@@ -20,7 +20,9 @@ from gwn.tuning.storage import GRACE, MAX_RETRIES
 
 PLAN, BEGAN = "plan", "began"
 STARTUP = 10
-"""Trials drawn at random before the sampler learns from them, and finished before any is pruned."""
+"""Trials drawn at random before the sampler learns from them."""
+UNPRUNED = 4
+"""Trials finished before any is pruned."""
 
 OnTrials = Callable[[Sequence[FrozenTrial]], None]
 
@@ -31,7 +33,7 @@ def open_study(storage: RDBStorage, name: str, plan: Plan) -> optuna.Study:
         storage=storage,
         study_name=name,
         direction="maximize",
-        pruner=MedianPruner(n_startup_trials=STARTUP),
+        pruner=MedianPruner(n_startup_trials=UNPRUNED),
         load_if_exists=True,
     )
     asked = plan.describe()
