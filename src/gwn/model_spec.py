@@ -23,6 +23,7 @@ class ModelSpec:
     origin   what is PyTorch Geometric's and what is ours
     fixed    constructor arguments that the name stands for, such as the Laplacian
     preset   other defaults than the network's own
+    training the published learning rate and weight decay, where other than usual
     ignores  what the network does not look at: "features", "edges" or both
     transductive   it has weights for every node of the graph it is trained on, and knows no other graph
     local          whether a node is answered from what its edges lead to alone; not so where all nodes are compared
@@ -39,6 +40,7 @@ class ModelSpec:
     origin: str
     fixed: Mapping[str, Any] = field(default_factory=dict)
     preset: Mapping[str, Any] = field(default_factory=dict)
+    training: Mapping[str, Any] = field(default_factory=dict)
     ignores: tuple[str, ...] = ()
     transductive: bool = False
     local: bool = True
@@ -85,5 +87,5 @@ def _check_ranges(settings: Mapping[str, Any]) -> None:
             raise GWNError(f"{name} must be at least 1; got {value}")
         if name.endswith("layers") and value < 1:
             raise GWNError(f"a network needs at least one layer; got {name}={value}")
-        if name.endswith("dropout") and not 0.0 <= value < 1.0:
+        if name.endswith("dropout") and value is not None and not 0.0 <= value < 1.0:
             raise GWNError(f"{name} must be in [0, 1); got {value}")

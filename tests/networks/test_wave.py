@@ -295,7 +295,30 @@ def test_zero_dropout_in_training_is_evaluation() -> None:
     assert torch.equal(model.train()(x, awkward()), model.eval()(x, awkward()))
 
 
+def test_dropout_of_the_input_can_be_its_own() -> None:
+    x = normal(N, F)
+    undropped = network(dropout=0.5, input_dropout=0.0).train()
+    assert torch.equal(undropped.encode(x)[0], undropped.encode(x)[0])
+    assert not torch.equal(undropped(x, awkward()), undropped(x, awkward()))
+    dropped = network(dropout=0.0, input_dropout=0.5).train()
+    assert not torch.equal(dropped.encode(x)[0], dropped.encode(x)[0])
+
+
 # What can be chosen
+
+
+@pytest.mark.parametrize("norm", ["layer", "batch"])
+def test_norms_stand_before_activations_and_before_the_head(norm: str) -> None:
+    model, x = network(norm=norm, encoder_layers=2, head_layers=2, activation="none", dropout=0.0).train(), normal(N, F)
+    direction = 1 if norm == "layer" else 0
+    phi0, _ = model.encode(x)
+    seen = model.norm(model.readout(torch.stack([phi0])[-1] * 7 + 3, phi0, phi0))
+    for normalised in (phi0, seen):
+        assert torch.allclose(normalised.mean(direction), torch.zeros(()).double(), atol=1e-6)
+        assert torch.allclose(normalised.var(direction, correction=0), torch.ones(()).double(), atol=0.01)
+    assert len(model.head.norms) == 1
+    model(x, awkward()).sum().backward()
+    assert all(parameter.grad is not None for parameter in model.parameters())
 
 
 def test_non_linear_encoders_and_heads_are_options() -> None:
@@ -324,6 +347,8 @@ def test_non_linear_encoders_and_heads_are_options() -> None:
         ({"in_channels": 0}, "in_channels must be at least 1"),
         ({"encoder_layers": 0}, "at least one layer"),
         ({"activation": "rely"}, "did you mean 'relu'"),
+        ({"norm": "batches"}, "did you mean 'batch'"),
+        ({"input_dropout": 1.0}, r"input_dropout must be in \[0, 1\)"),
         ({"self_loops": "yes", "laplacian": "sym"}, "unknown self_loops 'yes'"),
         ({"epsilon": "free"}, "unknown setting of laplacian 'sym'.* 'epsilon'"),
         ({"laplacian": "fa", "epsilonn": "free"}, "did you mean 'epsilon'"),

@@ -14,7 +14,8 @@ from gwn.schemes import SCHEMES
 from gwn.schemes.base import count_steps
 from gwn.training import TrainConfig
 from gwn.tuning.dimension import Dimension
-from gwn.tuning.spaces import SPACES, Space, choose_space
+from gwn.tuning.space import Space
+from gwn.tuning.spaces import SPACES, choose_space
 
 
 def samples(space: str, model: str, count: int, **fixed: Any) -> list[dict[str, Any]]:

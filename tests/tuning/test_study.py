@@ -126,7 +126,7 @@ def test_hopeless_trials_are_pruned_while_they_train(
     search = make_search()
     trials = run(make_job(search, 6), search)
     assert [trial.state for trial in trials] == [TrialState.COMPLETE] * 4 + [TrialState.PRUNED] * 2
-    assert trials[-1].user_attrs["reason"] == "below the median in epoch 20 of split 1"
+    assert trials[-1].user_attrs["reason"] == "behind the best in epoch 20 of split 1"
     assert [*trials[0].intermediate_values] == [20, 50, 1020, 1050]
 
 

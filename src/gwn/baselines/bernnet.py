@@ -17,9 +17,11 @@ from gwn.sparse import sparse_linear
 class BernNet(nn.Module):
     """`Y = sum_k relu(theta_k) C(K, k) / 2^K (2I - L)^(K-k) L^k MLP(X)`, `L = I - S` without self-loops.
 
-    The learned `theta_k` is the filter's value near the eigenvalue `2k / K`. The paper's settings: `K = 10`, one hidden
-    layer of 64, dropout 0.5 in the network and before the filter, `theta = 1` at the start, which is the network alone.
-    The powers are nested (Horner in `2I - L`), which takes 2K products where term by term takes K (K + 3) / 2.
+    The learned `theta_k` is the filter's value near the eigenvalue `2k / K`. Defaults of the authors' code (training.py
+    of ivam-he/BernNet): `K = 10`, one hidden layer of 64, dropout 0.5 in the network and before the filter, `theta = 1`
+    at the start, which is the network alone. Their bernnet.sh has no dropout before the filter on Cora, 0.9 on Actor,
+    and a learning rate and no weight decay of its own for `theta`, which here has those of all weights. The powers are
+    nested (Horner in `2I - L`), which takes 2K products where term by term takes K (K + 3) / 2.
     """
 
     def __init__(

@@ -16,8 +16,8 @@ class GAT(nn.Module):
     """`h_i' = elu(||_k sum_j alpha^k_ij W^k h_j)`, `alpha_ij = softmax_j(leaky_relu(a^T [W h_i || W h_j]))`.
 
     The paper's settings for Cora: two layers, eight heads of eight features, one output head, leaky slope 0.2, dropout
-    0.6 on features and attention. `hidden_channels` is the width of all heads together, 8 x 8 = 64. More than one
-    output head is averaged, as the paper does on PubMed (`output_heads=8`).
+    0.6 on features and attention, learning rate 0.005. `hidden_channels` is the width of all heads together, 8 x 8 =
+    64. More than one output head is averaged, as the paper does on PubMed (`output_heads=8`).
     """
 
     def __init__(
@@ -64,4 +64,5 @@ SPEC = ModelSpec(
     year=2018,
     kind="mainstream",
     origin="PyG's GATConv on our sparse products",
+    training={"lr": 0.005},
 )

@@ -21,10 +21,11 @@ class GloGNN(nn.Module):
         Z = argmin |H(l) - (1 - g) Z H(l) - g H(0)|² + beta1 |Z|² + beta2 |Z - sum_k lambda_k Â^k|²,
 
     which is `Z = [(1-g) H H^T + beta2 sum_k lambda_k Â^k - g (1-g) H(0) H^T] [(1-g)² H H^T + (beta1+beta2) I]^-1`. By
-    `(b I + a² H H^T)^-1 H = H (b I + a² H^T H)^-1` no N x N matrix is made. `H(0) = MLP(d x W + (1 - d) A W_A)` has
-    one channel a class, `lambda` is learned. Defaults are the authors' for Cora (run_glognn_sota_reproduce_small.sh):
-    two layers, six powers, gamma 0.8, beta1 77, beta2 1000, delta 0.9, dropout 0.8, 64 channels. Choices: `Â` with
-    self-loops, `lambda` starts at 1 / powers; `delta=1` leaves `W_A` out, and with it the weights of single nodes.
+    `(b I + a² H H^T)^-1 H = H (b I + a² H^T H)^-1` no N x N matrix is made. `H(0) = MLP(d x W + (1 - d) A W_A)` has one
+    channel a class, `lambda` is learned. Defaults are the authors' for Cora (run_glognn_sota_reproduce_small.sh): two
+    layers, six powers, gamma 0.8, beta1 77, beta2 1000, delta 0.9, dropout 0.8, 64 channels, weight decay 1e-5.
+    Choices: `Â` with self-loops, `lambda` starts at 1 / powers; `delta=1` leaves `W_A` out, and with it the weights of
+    single nodes.
     """
 
     def __init__(
@@ -90,6 +91,7 @@ SPEC = ModelSpec(
     year=2022,
     kind="mainstream",
     origin="ours",
+    training={"weight_decay": 1e-5},
     transductive=True,
     local=False,
 )

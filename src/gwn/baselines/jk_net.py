@@ -18,8 +18,10 @@ MODES = ("cat", "max", "lstm")
 class JKNet(nn.Module):
     """`H(l+1) = relu(Â H(l) W(l))`, `Y = W AGG(H(1), ..., H(L))`: every layer jumps to the last.
 
-    GCN layers, concatenated (`mode="cat"`): the paper's best on Cora, with six layers and dropout 0.5. Its widths were
-    16 and 32; `mode` is also "max" or "lstm".
+    `mode` is "cat", "max" or "lstm". Defaults are the paper's for Cora (section 6.1, table 2): six GCN layers, its best
+    number among one to six for "cat" and for "max" (89.1 and 89.6 there), dropout 0.5, learning rate 0.005, weight
+    decay 5e-4, width 32 of its 16 and 32. Choice: the linear map of the features that the paper also jumps with is
+    left out, as in the equation.
     """
 
     def __init__(
@@ -66,4 +68,6 @@ SPEC = ModelSpec(
     year=2018,
     kind="mainstream",
     origin="PyG's GCNConv on our sparse products, PyG's JumpingKnowledge",
+    preset={"hidden_channels": 32},
+    training={"lr": 0.005},
 )

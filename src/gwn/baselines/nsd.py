@@ -23,8 +23,8 @@ class NSD(nn.Module):
     "diagonal" (Diag-NSD) or "orthogonal" (O(d)-NSD: the exponential of a skew-symmetric matrix; the paper has
     Householder products). `e` in (-1, 1) is learned, one a layer and stalk dimension. Defaults are the authors' for
     Texas (run_texas.sh): stalk 3, four layers, 20 channels, elu, dropout 0.7 behind the encoder, on what is diffused
-    and (from the second layer on) on what the maps are learned from, none on the input. Choices: diagonal maps as
-    the plain ones; a new sheaf in every layer; `W1` starts near the identity.
+    and (from the second layer on) on what the maps are learned from, none on the input; learning rate 0.02, weight
+    decay 5e-3. Choices: diagonal maps as the plain ones; a new sheaf in every layer; `W1` starts near the identity.
     """
 
     def __init__(
@@ -117,4 +117,5 @@ SPEC = ModelSpec(
     kind="mainstream",
     origin="ours",
     preset={"hidden_channels": 20},
+    training={"lr": 0.02, "weight_decay": 5e-3},
 )

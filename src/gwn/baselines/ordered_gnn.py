@@ -20,9 +20,9 @@ class OrderedGNN(nn.Module):
     `g(k) = g(k-1) + (1 - g(k-1)) ĝ(k)` grows from layer to layer, so that a channel once closed stays closed;
     `ĝ(k) = cumsum(softmax([h || m] W + b))`. One gate serves `gate_width` channels. `h(0) = norm(relu(x W))`.
     Defaults are the authors' for Cora (best_params of OrderedGNN): 8 layers, 256 channels in 64 chunks (gate_width 4),
-    dropout 0.1 on the input and 0.2 on the states; `shared_gate` has one gating network for all layers, as they have
-    on Texas. Choice: the cumulative sum runs from the first channel to the last; the other direction is the same
-    network with its channels renumbered.
+    dropout 0.1 on the input and 0.2 on the states, learning rate 0.005, weight decay 5e-6; `shared_gate` has one gating
+    network for all layers, as they have on Texas. Choice: the cumulative sum runs from the first channel to the
+    last; the other direction is the same network with its channels renumbered.
     """
 
     def __init__(
@@ -78,4 +78,5 @@ SPEC = ModelSpec(
     kind="mainstream",
     origin="ours",
     preset={"hidden_channels": 256},
+    training={"lr": 0.005, "weight_decay": 5e-6},
 )

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import typer
 
 from gwn._version import __version__
-from gwn.cli import bench, data, demo, models, predict, stability, train, tune
+from gwn.cli import bench, data, demo, models, predict, reproduce, stability, train, tune
 from gwn.errors import GWNError
 
 INTERRUPTED = 130
@@ -26,6 +26,7 @@ app = typer.Typer(
 )
 app.command("train")(train.train)
 app.command("tune")(tune.tune)
+app.command("reproduce")(reproduce.reproduce)
 app.command("predict")(predict.predict)
 app.command("demo")(demo.demo)
 app.command("models")(models.models)

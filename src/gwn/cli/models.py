@@ -44,7 +44,7 @@ def _settings(spec: ModelSpec, as_json: bool) -> None:
     from gwn.training import TrainConfig
 
     of_model = {**{name: p.default for name, p in spec.settings().items()}, **spec.defaults()}
-    of_training = {field.name: field.default for field in fields(TrainConfig)}
+    of_training = {**{field.name: field.default for field in fields(TrainConfig)}, **spec.training}
     if as_json:
         typer.echo(json.dumps({"model": of_model, "training": of_training}, indent=2))
         return

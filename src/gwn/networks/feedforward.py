@@ -28,6 +28,12 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "gelu": F.gelu,
 }
 
+NORMS: dict[str, Callable[[int], nn.Module]] = {
+    "none": lambda width: nn.Identity(),
+    "layer": nn.LayerNorm,
+    "batch": nn.BatchNorm1d,
+}
+
 _MATRICES = TensorCache()
 
 
@@ -61,7 +67,10 @@ class Linear(nn.Module):
 
 
 class FeedForward(nn.Module):
-    """`layers` linear layers with an activation between them, and behind the last one too if `final` says so."""
+    """`layers` linear layers with an activation between them, and behind the last one too if `final` says so.
+
+    norm   "none", "layer" or "batch": what stands between a linear map and its activation
+    """
 
     def __init__(
         self,
@@ -73,6 +82,7 @@ class FeedForward(nn.Module):
         activation: str = "none",
         final: bool = False,
         dropout: float = 0.0,
+        norm: str = "none",
     ) -> None:
         super().__init__()
         if layers < 1:
@@ -82,6 +92,8 @@ class FeedForward(nn.Module):
         self.dropout = dropout
         widths = [in_channels, *[hidden_channels] * (layers - 1), out_channels]
         self.layers = nn.ModuleList(Linear(a, b) for a, b in pairwise(widths))
+        normalise = lookup("norm", norm, NORMS)
+        self.norms = nn.ModuleList(normalise(width) for width in (widths[1:] if final else widths[1:-1]))
 
     @property
     def first(self) -> Linear:
@@ -91,14 +103,15 @@ class FeedForward(nn.Module):
         return layer
 
     def reset_parameters(self) -> None:
-        for layer in self.layers:
-            layer.reset_parameters()  # type: ignore[operator]
+        for layer in (*self.layers, *self.norms):
+            if not isinstance(layer, nn.Identity):
+                layer.reset_parameters()
 
     def forward(self, x: Tensor | SparseMatrix) -> Tensor:
         hidden: Tensor = self.layers[0](x)
-        for layer in list(self.layers)[1:]:
-            hidden = layer(dropout(self.activation(hidden), self.dropout, self.training))
-        return self.activation(hidden) if self.final else hidden
+        for layer, norm in zip(list(self.layers)[1:], self.norms, strict=False):
+            hidden = layer(dropout(self.activation(norm(hidden)), self.dropout, self.training))
+        return self.activation(self.norms[-1](hidden)) if self.final else hidden
 
 
 def drop_features(x: Tensor, p: float, training: bool) -> Tensor | SparseMatrix:

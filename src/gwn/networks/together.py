@@ -99,7 +99,7 @@ class GWNTogether(nn.Module):
 
     def _drop_features(self) -> Tensor | SparseMatrix:
         """The input of every run: a block-diagonal sparse matrix, or [R, N, f] where the features are dense."""
-        x, p = as_matrix(self.graph.x), self._model[0].dropout
+        x, p = as_matrix(self.graph.x), self._model[0].input_dropout
         values = x.values if isinstance(x, SparseMatrix) else x
         if self.training and p > 0:
             stacked = torch.stack([values * dropout_mask(values, p, generator) for generator in self.generators])
@@ -135,10 +135,11 @@ class GWNTogether(nn.Module):
 def check_together(model: GWN) -> None:
     """Refuse a network whose runs cannot share one pass."""
     plain = len(model.phi0.layers) == len(model.head.layers) == 1 and type(model.readout).__name__ == "Last"
+    plain = plain and isinstance(model.norm, nn.Identity)
     if not (plain and model.laplacian.fixed and not list(model.laplacian.parameters())) or model.precompute:
         raise GWNError(
             "runs can be trained together with a Laplacian that neither changes nor learns, one layer before and after "
-            "the wave, and readout 'last'; train these one by one"
+            "the wave without norm, and readout 'last'; train these one by one"
         )
 
 

@@ -16,7 +16,7 @@ from gwn.laplacians import LAPLACIANS, FrequencyAdaptive
 from gwn.laplacians.attention import AttentionOperator
 from gwn.laplacians.speed import LearnedSpeed, SpeedOperator
 from gwn.networks.dynamics import build_dynamics
-from gwn.networks.feedforward import FeedForward, as_matrix, drop_features
+from gwn.networks.feedforward import NORMS, FeedForward, as_matrix, drop_features
 from gwn.networks.precomputed import (
     FeatureCache,
     class_weights,
@@ -37,10 +37,11 @@ class GWN(nn.Module):
     laplacian         "sym" (GWN-sym), "fa" (GWN-fa) or another of `gwn.laplacians`
     scheme            the integrator: "leapfrog" (paper) or another of `gwn.schemes`
     time, tau         T and the step length; n = ceil(T / tau) steps
-    dropout           on the input and before the head
+    dropout           before the head, and on the input unless `input_dropout` says otherwise
     readout           what the head sees: "last" state (paper), "weighted", "trajectory" or "with-encoder"
     speed             the paper's velocity a: "none" for 1, or learned: "scalar", "channel"
     encoder_layers, head_layers, activation      1, 1 and "none" are the paper's linear maps
+    norm              "none" (paper), "layer" or "batch": in encoders and head, and of what the head sees
     directed, self_loops                         the graph as S sees it, see `gwn.adjacency`
     reference         take the options of the authors' code where it differs from the paper's text
     allow_unstable    accept a step above the stability bound of a Laplacian that has one
@@ -64,6 +65,8 @@ class GWN(nn.Module):
         encoder_layers: int = 1,
         head_layers: int = 1,
         activation: str = "none",
+        norm: str = "none",
+        input_dropout: float | None = None,
         directed: bool | None = None,
         self_loops: str | None = None,
         reference: bool = False,
@@ -75,8 +78,10 @@ class GWN(nn.Module):
         for name, size in (("in_channels", in_channels), ("hidden_channels", hidden_channels)):
             if size < 1:
                 raise GWNError(f"{name} must be at least 1; got {size}")
-        if not 0.0 <= dropout < 1.0:
-            raise GWNError(f"dropout must be in [0, 1); got {dropout}")
+        input_dropout = dropout if input_dropout is None else input_dropout
+        for name, share in (("dropout", dropout), ("input_dropout", input_dropout)):
+            if not 0.0 <= share < 1.0:
+                raise GWNError(f"{name} must be in [0, 1); got {share}")
         preset = dict(lookup("laplacian", laplacian, LAPLACIANS).reference) if reference else {}
         preset = {key: dropout if value == "dropout" else value for key, value in preset.items()}
         preset_directed, preset_loops = preset.pop("directed", False), preset.pop("self_loops", "none")
@@ -84,7 +89,7 @@ class GWN(nn.Module):
         self.self_loops: str = preset_loops if self_loops is None else self_loops
         require_known("self_loops", self.self_loops, SELF_LOOPS)
 
-        self.time, self.dropout = time, dropout
+        self.time, self.dropout, self.input_dropout = time, dropout, input_dropout
         self.num_steps = count_steps(time, tau)
         self.laplacian, self.scheme = build_dynamics(
             laplacian,
@@ -97,19 +102,26 @@ class GWN(nn.Module):
             allow_unstable=allow_unstable,
             options={**preset, **options},
         )
-        encoder: dict[str, Any] = {"layers": encoder_layers, "activation": activation, "final": True}
+        encoder: dict[str, Any] = {"layers": encoder_layers, "activation": activation, "norm": norm, "final": True}
         self.phi0 = FeedForward(in_channels, hidden_channels, hidden_channels, dropout=dropout, **encoder)
         self.phi1 = FeedForward(in_channels, hidden_channels, hidden_channels, dropout=dropout, **encoder)
         self.readout = lookup("readout", readout, READOUTS)(hidden_channels, self.num_steps)
+        self.norm = lookup("norm", norm, NORMS)(self.readout.width)
         self.head = FeedForward(
-            self.readout.width, hidden_channels, out_channels, layers=head_layers, activation="relu", dropout=dropout
+            self.readout.width,
+            hidden_channels,
+            out_channels,
+            layers=head_layers,
+            activation="relu",
+            dropout=dropout,
+            norm=norm,
         )
 
-        linear = encoder_layers == head_layers == 1 and activation == "none" and readout == "last"
+        linear = encoder_layers == head_layers == 1 and activation == norm == "none" and readout == "last"
         if precompute and not (linear and self.laplacian.fixed and not list(self.laplacian.parameters())):
             raise GWNError(
                 "precompute needs a Laplacian that neither changes nor learns, linear encoders and head (one layer, "
-                "activation 'none') and readout 'last'; leave it out, or change those settings"
+                "activation and norm 'none') and readout 'last'; leave it out, or change those settings"
             )
         self.precompute = precompute
         self._features = FeatureCache()
@@ -117,6 +129,8 @@ class GWN(nn.Module):
     def reset_parameters(self) -> None:
         for module in (self.phi0, self.phi1, self.laplacian, self.readout, self.head):
             module.reset_parameters()
+        if not isinstance(self.norm, nn.Identity):
+            self.norm.reset_parameters()  # type: ignore[operator]
 
     def forward(
         self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None, rows: Tensor | None = None
@@ -128,7 +142,7 @@ class GWN(nn.Module):
         operator = self.laplacian.on(self.adjacency(phi0, edge_index, edge_weight))
         whole = self.readout.needs_trajectory
         wave = integrate(operator, self.scheme, phi0, phi1, self.num_steps, trajectory=whole)
-        seen = self.readout(wave, phi0, phi1)
+        seen = self.norm(self.readout(wave, phi0, phi1))
         if rows is not None:
             seen = seen.index_select(0, rows)
         logits: Tensor = self.head(drop(seen, self.dropout, self.training))
@@ -136,7 +150,7 @@ class GWN(nn.Module):
 
     def _precomputed(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None, rows: Tensor | None) -> Tensor:
         """The same function with its linear maps multiplied in another order, see `gwn.networks.precomputed`."""
-        p = self.dropout if self.training else 0.0
+        p = self.input_dropout if self.training else 0.0
         weights = class_weights(self.phi0.first, self.phi1.first, self.head.first, p)
         adjacency, matrix = self.adjacency(x, edge_index, edge_weight), as_matrix(x)
         operator = self.laplacian.on(adjacency)
@@ -151,7 +165,7 @@ class GWN(nn.Module):
 
     def encode(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Initial displacement and velocity, [N, d] each, from one and the same dropped-out input."""
-        dropped = drop_features(x, self.dropout, self.training)
+        dropped = drop_features(x, self.input_dropout, self.training)
         return self.phi0(dropped), self.phi1(dropped)
 
     def adjacency(self, like: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Adjacency:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,9 +9,9 @@ import torch
 from torch import Tensor
 
 from gwn.data import load_dataset
-from gwn.errors import GWNError
 from gwn.laplacians import FixedOperator, Step
 from gwn.networks import GWN
+from gwn.report.markers import fill, markdown_table
 from gwn.schemes import Bessel, Leapfrog, Newmark, Scheme, count_steps, integrate
 from gwn.schemes.bessel import series_terms
 from gwn.stability import analyse
@@ -37,7 +36,7 @@ def growth_table() -> str:
             largest = f"{found.largest_tau:.4f}" if found.largest_tau > 0 else "none"
             spectrum = f"{found.low:.4f} ... {found.high:.4f}"
             rows.append([name, text, spectrum, *(f"{value:.4f}" for value in growth), largest])
-    return _markdown(rows)
+    return markdown_table(rows)
 
 
 def cost_table() -> str:
@@ -62,7 +61,7 @@ def cost_table() -> str:
             rows.append(
                 [name, f"{tau:g}", str(steps), str(_products(network, kind(tau), steps, graph.edge_index)), shown]
             )
-    return _markdown(rows)
+    return markdown_table(rows)
 
 
 def _products(network: GWN, scheme: Scheme, steps: int, edge_index: Tensor) -> int:
@@ -83,23 +82,15 @@ class _Counting(FixedOperator):
         return super().advance_(n, step, x, x_prev, x0)
 
 
+COMMAND = "python -m gwn.report.stability_table"
 TABLES: dict[str, Callable[[], str]] = {"growth": growth_table, "cost": cost_table}
 
 
 def rewritten(page: str) -> str:
     """The page with every generated table computed anew."""
     for name, table in TABLES.items():
-        start = f"<!-- generated: python -m gwn.report.stability_table ({name}) -->"
-        pattern = re.compile(re.escape(start) + r"\n.*?<!-- end -->", re.DOTALL)
-        if len(pattern.findall(page)) != 1:
-            raise GWNError(f"{PAGE} has no place for the table {name!r}: it needs the lines {start} and <!-- end -->")
-        page = pattern.sub(f"{start}\n{table()}\n<!-- end -->", page)
+        page = fill(page, COMMAND, name, table())
     return page
-
-
-def _markdown(rows: list[list[str]]) -> str:
-    lines = ["| " + " | ".join(row) + " |" for row in rows]
-    return "\n".join([lines[0], "|" + "---|" * len(rows[0]), *lines[1:]])
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from gwn.tuning.plan import Plan, Search, plan_search
 from gwn.tuning.search import run_search
 from gwn.tuning.spaces import SPACES, choose_space
-from gwn.tuning.winner import best_trial, measure, settings_file, write_winner
+from gwn.tuning.winner import best_trial, measure, search_summary, settings_file, write_winner
 from gwn.tuning.worker import Job
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "measure",
     "plan_search",
     "run_search",
+    "search_summary",
     "settings_file",
     "write_winner",
 ]

@@ -44,5 +44,20 @@ class Dimension:
             return 0.0
         return trial.suggest_float(name, self.low, self.high, log=self.log)
 
+    def contains(self, value: Any) -> bool:
+        """Whether it could be chosen here."""
+        if self.values:
+            return value in self.values
+        if value is None:
+            return False
+        return (self.or_zero and value == 0) or bool(self.low <= value <= self.high)
+
+    def parameters(self, value: Any) -> dict[str, Value]:
+        """What Optuna would have called the choice of `value`."""
+        name = self.label or self.setting
+        if not self.or_zero:
+            return {name: value}
+        return {f"{name} is 0": True} if value == 0 else {f"{name} is 0": False, name: value}
+
     def describe(self) -> dict[str, Any]:
         return asdict(self)

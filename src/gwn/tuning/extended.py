@@ -72,7 +72,20 @@ EXTENDED_DIMENSIONS = (
     Dimension(setting="activation", values=("relu", "none", "elu")),
     Dimension(setting="encoder_layers", values=(1, 2)),
     Dimension(setting="head_layers", values=(1, 2)),
+    Dimension(setting="norm", values=("none", "layer", "batch")),
     Dimension(setting="hidden_channels", values=(32, 64, 128, 256)),
     Dimension(setting="dropout", low=0.0, high=0.8),
+    Dimension(setting="input_dropout", low=0.0, high=0.8),
     Dimension(setting="lr", low=0.001, high=0.25, log=True),
 )
+
+_EGO = {"laplacian": "sym", "readout": "last", "time": 1.0, "tau": 1.0}
+EXTENDED_STARTS = (
+    {},  # the physical wave with its whole trajectory
+    {**_EGO, "lr": 0.05, "weight_decay": 5e-3},  # one step, where phi1 is an ego path
+    {"laplacian": "sym", "readout": "last", "activation": "none", "time": 3.0},  # GWN-sym
+    {"laplacian": "fa", "readout": "with-encoder", "time": 2.0},
+    {"scheme": "heat", "norm": "batch", "hidden_channels": 256, "time": 3.0, "input_dropout": 0.2},  # as tuned GNNs
+    {"readout": "weighted", "norm": "layer", "encoder_layers": 2, "time": 3.0, "lr": 0.005},
+)
+"""What small searches found to be good somewhere, so that a search of this size need not find it again."""

@@ -15,7 +15,9 @@ from gwn.training.settings import effective_settings
 from gwn.tuning.plan import SEARCH_SEED, Search
 
 REASON, SETTINGS, TRAINING, SPLITS = "reason", "settings", "training", "splits"
-"""The trial's attributes: why it was not finished, with what it ran, and what each split gave."""
+START = "start"
+"""The trial's attributes: why it was not finished, with what it ran, what each split gave, and which start of its space
+it is."""
 
 
 class TrialFailed(Exception):
@@ -23,7 +25,7 @@ class TrialFailed(Exception):
 
 
 def score_trial(search: Search, trial: optuna.Trial) -> float:
-    """The mean validation score over the search splits; pruned where it falls behind the others' median on the way.
+    """The mean validation score over the search splits; pruned where it falls behind the others on the way.
 
     The test score of each split is recorded beside it and never looked at here: it tells later what selecting on it
     would have pretended.
@@ -50,7 +52,7 @@ CHECKPOINTS = (20, 50, 100)
 
 def _pruning(trial: optuna.Trial, before: Sequence[Mapping[str, Any]]) -> OnEpoch:
     """Reports the best validation score so far, averaged with those of the splits before, and ends a trial that is
-    below the median of the others at the same point."""
+    not among the best of the others at the same point."""
     best = 0.0
 
     def on_epoch(epoch: int, score: float) -> None:
@@ -60,7 +62,7 @@ def _pruning(trial: optuna.Trial, before: Sequence[Mapping[str, Any]]) -> OnEpoc
             return
         trial.report((sum(split["val"] for split in before) + best) / (len(before) + 1), 1000 * len(before) + epoch)
         if trial.should_prune():
-            trial.set_user_attr(REASON, f"below the median in epoch {epoch} of split {len(before) + 1}")
+            trial.set_user_attr(REASON, f"behind the best in epoch {epoch} of split {len(before) + 1}")
             raise optuna.TrialPruned
 
     return on_epoch
@@ -72,7 +74,10 @@ TUNED_TRAINING = ("epochs", "lr", "weight_decay", "stopping", "patience")
 
 def choose(search: Search, trial: optuna.Trial) -> tuple[dict[str, Any], TrainConfig]:
     """The trial's settings, all of them; a combination that the model refuses is pruned with the reason."""
-    chosen = search.space.sample(trial, search.model, search.fixed)
+    fixed = search.fixed
+    if START in trial.user_attrs:
+        fixed = {**search.space.start(trial.user_attrs[START], search.model, fixed)[1], **fixed}
+    chosen = search.space.sample(trial, search.model, fixed)
     of_training = {field.name for field in fields(TrainConfig)}
     try:
         for_model = {name: value for name, value in chosen.items() if name not in of_training}

@@ -15,7 +15,8 @@ from gwn.models import ModelSpec, model_spec
 from gwn.training.config import TrainConfig
 from gwn.training.settings import parse_settings
 from gwn.training.store import content_key
-from gwn.tuning.spaces import SPACES, Space, choose_space
+from gwn.tuning.space import Space
+from gwn.tuning.spaces import SPACES, choose_space
 
 SEARCH_SEED = 1000
 """The first seed of a search; final runs have 0, 1, ..., which no search ever sees."""

@@ -2,59 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
-from typing import Any
-
-import optuna
-
 from gwn.models import ModelSpec
 from gwn.networks import GWN
 from gwn.registry import lookup
-from gwn.training.config import TrainConfig
-from gwn.training.store import content_key
 from gwn.tuning.dimension import Dimension
-from gwn.tuning.extended import EXTENDED_DIMENSIONS
-
-
-@dataclass(frozen=True, kw_only=True)
-class Space:
-    """Dimensions in the order they are chosen in; of several for one setting, the first that applies is taken."""
-
-    name: str
-    title: str
-    dimensions: tuple[Dimension, ...]
-
-    def sample(self, trial: optuna.trial.BaseTrial, model: ModelSpec, fixed: Mapping[str, Any]) -> dict[str, Any]:
-        """A choice for every setting that the model has and that is not fixed, and the fixed ones."""
-        chosen = dict(fixed)
-        for dimension in self.dimensions_of(model):
-            if dimension.setting in chosen:
-                continue
-            if dimension.applies({**model.defaults(), **model.fixed, **chosen}):
-                chosen[dimension.setting] = dimension.suggest(trial)
-        return chosen
-
-    def dimensions_of(self, model: ModelSpec) -> list[Dimension]:
-        """Those whose setting the model or its training has."""
-        has = {*model.settings(), *(f.name for f in fields(TrainConfig))}
-        return [dimension for dimension in self.dimensions if dimension.setting in has]
-
-    def key(self, model: ModelSpec) -> str:
-        """Equal exactly when what is searched for this model is: another model's dimensions do not matter to it."""
-        return content_key({"dimensions": [dimension.describe() for dimension in self.dimensions_of(model)]})
-
-    def shortened(self, longest: float) -> Space:
-        """The same space with waves that travel at most for the time `longest`."""
-        return Space(
-            name=f"{self.name}-short",
-            title=f"{self.title}; T at most {longest:g}, for large graphs",
-            dimensions=tuple(
-                replace(dimension, high=min(dimension.high, longest)) if dimension.setting == "time" else dimension
-                for dimension in self.dimensions
-            ),
-        )
-
+from gwn.tuning.extended import EXTENDED_DIMENSIONS, EXTENDED_STARTS
+from gwn.tuning.peers import PEER_DIMENSIONS, SHARED_DIMENSIONS
+from gwn.tuning.space import Space
 
 _PAPER = (
     Dimension(setting="hidden_channels", values=(32, 64, 128, 256)),
@@ -75,6 +29,7 @@ _EXTENDED = Space(
     name="extended",
     title="GWN+: also Laplacian, scheme, read-out, activation, layers and learned speed; n = 1 within reach",
     dimensions=(*EXTENDED_DIMENSIONS, _SMALL_WEIGHT_DECAY),
+    starts=EXTENDED_STARTS,
 )
 SHORT_TIME = 5.0
 """T on large graphs: five steps of the paper's tau = 1, a quarter of the paper's range and of its cost."""
@@ -91,6 +46,13 @@ SPACES: dict[str, Space] = {
         _STANDARD.shortened(SHORT_TIME),
         _EXTENDED,
         _EXTENDED.shortened(SHORT_TIME),
+        Space(
+            name="peers",
+            title="small: what a peer's own paper searched, dropout, learning rate, weight decay; its defaults first",
+            dimensions=SHARED_DIMENSIONS,
+            own=PEER_DIMENSIONS,
+            starts=({},),
+        ),
     )
 }
 

@@ -8,14 +8,14 @@ from datetime import datetime, timedelta
 
 import numpy as np
 import optuna
-from optuna.pruners import MedianPruner
+from optuna.pruners import PercentilePruner
 from optuna.samplers import TPESampler
 from optuna.storages import RDBStorage
 from optuna.trial import FrozenTrial, TrialState
 
 from gwn.errors import GWNError
-from gwn.tuning.objective import REASON
-from gwn.tuning.plan import Plan
+from gwn.tuning.objective import REASON, START
+from gwn.tuning.plan import Plan, Search
 from gwn.tuning.storage import GRACE, MAX_RETRIES
 
 PLAN, BEGAN = "plan", "began"
@@ -23,6 +23,8 @@ STARTUP = 10
 """Trials drawn at random before the sampler learns from them."""
 UNPRUNED = 4
 """Trials finished before any is pruned."""
+BEST_SHARE = 30.0
+"""Per cent: a trial goes on while it is among the best so many at the same point."""
 
 OnTrials = Callable[[Sequence[FrozenTrial]], None]
 
@@ -33,7 +35,7 @@ def open_study(storage: RDBStorage, name: str, plan: Plan) -> optuna.Study:
         storage=storage,
         study_name=name,
         direction="maximize",
-        pruner=MedianPruner(n_startup_trials=UNPRUNED),
+        pruner=PercentilePruner(BEST_SHARE, n_startup_trials=UNPRUNED),
         load_if_exists=True,
     )
     asked = plan.describe()
@@ -58,6 +60,21 @@ def make_sampler(seed: int, place: int) -> TPESampler:
         group=True,  # settings that apply together are learned together
         constant_liar=True,  # workers keep clear of what another one is trying
     )
+
+
+def begin_starts(study: optuna.Study, search: Search) -> None:
+    """Have the next of the space's starts tried that is not tried yet, before anything else."""
+    going_on = (TrialState.RUNNING, TrialState.WAITING)
+    begun = {
+        trial.user_attrs.get(START)
+        for trial in study.get_trials(deepcopy=False)
+        if is_finished(trial) or trial.state in going_on
+    }
+    for number in range(len(search.space.starts)):
+        if number not in begun:
+            parameters, _ = search.space.start(number, search.model, search.fixed)
+            study.enqueue_trial(parameters, user_attrs={START: number})
+            return
 
 
 @dataclass(frozen=True, kw_only=True)

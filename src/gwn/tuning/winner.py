@@ -72,31 +72,14 @@ def winner_table(
     search: Search, name: str, trials: Sequence[FrozenTrial], best: FrozenTrial, result: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Settings, and beside them everything needed to judge and to repeat them."""
-    plan, summary = search.plan, result["summary"]
-    states = [trial.state for trial in trials if is_finished(trial)]
+    summary = result["summary"]
     return {
-        "data": plan.data,
+        "data": search.plan.data,
         "metric": search.dataset.metric,
         "date": date.today().isoformat(),
         "settings": dict(best.user_attrs[SETTINGS]),
         "training": dict(best.user_attrs[TRAINING]),
-        "search": {
-            "space": plan.space,
-            "space_key": plan.space_key,
-            "fixed": sorted({**plan.settings, **plan.training}),
-            "study": name,
-            "sampler": "Optuna TPE, median pruning",
-            "sampler_seed": plan.seed,
-            "trials": len(states),
-            "complete": states.count(TrialState.COMPLETE),
-            "pruned": states.count(TrialState.PRUNED),
-            "failed": states.count(TrialState.FAIL),
-            "best_trial": best.number,
-            "validation": best.value,
-            "validation_of_splits": [split["val"] for split in best.user_attrs[SPLITS]],
-            "seeds": list(plan.search_seeds),
-            "same_splits_as_final": plan.published,
-        },
+        "search": search_summary(search, name, trials, best),
         "final": {
             "runs": len(result["runs"]),
             "seeds": [run["seed"] for run in result["runs"]],
@@ -109,6 +92,29 @@ def winner_table(
             "parameters": result["runs"][0]["parameters"],
         },
         "versions": {**result["environment"]["versions"], "optuna": optuna.__version__},
+    }
+
+
+def search_summary(search: Search, name: str, trials: Sequence[FrozenTrial], best: FrozenTrial) -> dict[str, Any]:
+    """What was searched, how much of it, and what the best trial had on validation."""
+    plan = search.plan
+    states = [trial.state for trial in trials if is_finished(trial)]
+    return {
+        "space": plan.space,
+        "space_key": plan.space_key,
+        "fixed": sorted({**plan.settings, **plan.training}),
+        "study": name,
+        "sampler": "Optuna TPE, percentile pruning",
+        "sampler_seed": plan.seed,
+        "trials": len(states),
+        "complete": states.count(TrialState.COMPLETE),
+        "pruned": states.count(TrialState.PRUNED),
+        "failed": states.count(TrialState.FAIL),
+        "best_trial": best.number,
+        "validation": best.value,
+        "validation_of_splits": [split["val"] for split in best.user_attrs[SPLITS]],
+        "seeds": list(plan.search_seeds),
+        "same_splits_as_final": plan.published,
     }
 
 

@@ -14,7 +14,7 @@ from gwn.tuning.locks import machine_lock
 from gwn.tuning.objective import TrialFailed, score_trial
 from gwn.tuning.plan import Plan, Search
 from gwn.tuning.storage import is_locked, open_storage, silent_optuna, storage_errors
-from gwn.tuning.study import BEGAN, OnTrials, count, make_sampler, open_study, release_lost
+from gwn.tuning.study import BEGAN, OnTrials, begin_starts, count, make_sampler, open_study, release_lost
 
 PATIENCE = 5
 """How often in a row the storage may be locked for a minute before a worker gives up."""
@@ -97,6 +97,7 @@ def _next_trial(job: Job, search: Search, study: optuna.Study) -> bool:
         if census.finished >= job.trials:
             return False
         if census.finished + census.running < job.trials:
+            begin_starts(study, search)
             study.sampler = make_sampler(job.plan.seed, census.finished + census.running)
             study.optimize(objective, n_trials=1, catch=(TrialFailed,))
             return True

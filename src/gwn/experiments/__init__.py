@@ -1,0 +1,1 @@
+"""The exhibits of the paper: what each one needs, computed where it is missing."""

@@ -1,0 +1,148 @@
+"""Measure one cell: search on validation, take the best, train it with fresh seeds, keep everything in one record."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from optuna.trial import FrozenTrial, TrialState
+
+from gwn.data import load_dataset, make_splits
+from gwn.experiments.cell import Cell
+from gwn.experiments.recipe import Recipe, recipe_of
+from gwn.experiments.store import RESULTS, read_cell, write_cell
+from gwn.models import model_spec
+from gwn.training import Experiment, TrainConfig, run_experiment
+from gwn.training.settings import effective_settings
+from gwn.tuning import Job, Search, best_trial, plan_search, run_search, search_summary
+from gwn.tuning.objective import SETTINGS, SPLITS, TRAINING
+from gwn.tuning.storage import default_url
+
+TRIALS_OF_A_TAU = 6
+"""Trials of a search of its own, for a tau of which the whole search finished none."""
+
+OnStep = Callable[[str], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workplace:
+    """Where results go, and where what they are made from is kept meanwhile.
+
+    storage   of the studies, a database URL; None for a SQLite file each under `studies/`
+    """
+
+    results: Path = RESULTS
+    runs: Path = Path("runs")
+    storage: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """Settings, and the search that they are from."""
+
+    settings: dict[str, Any]
+    training: dict[str, Any]
+    search: dict[str, Any] | None
+
+
+def measure_cell(cell: Cell, place: Workplace, on_step: OnStep = lambda _: None) -> dict[str, Any]:
+    """The record of a cell, computed where it is not there; a search or runs that were begun are continued."""
+    recipe = recipe_of(cell)
+    choice = choose(cell, recipe, place, on_step)
+    record = {"recipe": asdict(recipe), "search": choice.search, **_final(cell, recipe, choice, place, on_step)}
+    write_cell(place.results, cell, record)
+    return record
+
+
+def repeat_cell(cell: Cell, place: Workplace, on_step: OnStep = lambda _: None) -> dict[str, Any]:
+    """The final runs of a measured cell once more, computed anew with the settings of its record; nothing is kept."""
+    stored = read_cell(place.results, cell)
+    assert stored is not None
+    choice = Choice(settings=stored["settings"], training=stored["training"], search=stored["search"])
+    return _final(cell, Recipe(**stored["recipe"]), choice, place, on_step, force=True)
+
+
+def choose(cell: Cell, recipe: Recipe, place: Workplace, on_step: OnStep) -> Choice:
+    """The settings with the best mean validation score of the search."""
+    model = model_spec(recipe.model)
+    if recipe.trials == 0:
+        return Choice(settings=effective_settings(model, {}), training={}, search=None)
+    search, trials = _search(cell, recipe, recipe.fixed, recipe.trials, place, on_step)
+    if cell.tau is not None:
+        having = [trial for trial in trials if trial.user_attrs.get(SETTINGS, {}).get("tau") == cell.tau]
+        if not any(trial.state == TrialState.COMPLETE for trial in having):
+            fixed = (*recipe.fixed, f"tau={cell.tau}")
+            search, having = _search(cell, recipe, fixed, TRIALS_OF_A_TAU, place, on_step)
+        trials = having
+    best = best_trial(trials)
+    return Choice(
+        settings=dict(best.user_attrs[SETTINGS]),
+        training=dict(best.user_attrs[TRAINING]),
+        search={
+            **search_summary(search, search.plan.name, trials, best),
+            "selected_on_test": _selected_on_test(trials),
+        },
+    )
+
+
+def _search(
+    cell: Cell, recipe: Recipe, fixed: Sequence[str], trials: int, place: Workplace, on_step: OnStep
+) -> tuple[Search, list[FrozenTrial]]:
+    search = plan_search(
+        cell.dataset,
+        recipe.model,
+        split=recipe.split,
+        space=recipe.space,
+        search_splits=recipe.search_splits,
+        assignments=list(fixed),
+    )
+    name = search.plan.name
+    job = Job(plan=search.plan, url=place.storage or default_url(name), name=name, trials=trials)
+
+    def on_trial(trial: FrozenTrial, finished: int, best: FrozenTrial | None) -> None:
+        on_step(f"{cell.name}: trial {finished} of {trials}")
+
+    return search, run_search(job, search, on_trial=on_trial, say=lambda _: None)
+
+
+def _selected_on_test(trials: Sequence[FrozenTrial]) -> dict[str, Any] | None:
+    """What choosing the trial by its test score would have claimed: a warning, never a result."""
+    scores = {
+        trial.number: sum(split["test"] for split in trial.user_attrs[SPLITS]) / len(trial.user_attrs[SPLITS])
+        for trial in trials
+        if trial.state == TrialState.COMPLETE
+    }
+    if not scores:
+        return None
+    number = max(scores, key=lambda trial: scores[trial])
+    return {"trial": number, "test": scores[number]}
+
+
+def _final(
+    cell: Cell, recipe: Recipe, choice: Choice, place: Workplace, on_step: OnStep, force: bool = False
+) -> dict[str, Any]:
+    dataset = load_dataset(cell.dataset)
+    fixed = {name: value for name, value in choice.training.items() if value is not None}
+    experiment = Experiment(
+        dataset=dataset,
+        model=model_spec(recipe.model),
+        settings=choice.settings,
+        config=TrainConfig(**fixed),
+        splits=make_splits(dataset, cell.split, recipe.runs),
+        origin={"dataset": cell.dataset, "directed": False},
+    )
+    root = place.runs / f"repeated-{time.time_ns()}" if force else place.runs
+    result, _ = run_experiment(
+        experiment, root, on_run=lambda run: on_step(f"{cell.name}: run {run.run + 1} of {recipe.runs}")
+    )
+    kept = ("dataset", "metric", "split", "settings", "training", "selection", "created", "environment", "caveat")
+    return {
+        **{name: result[name] for name in kept},
+        "training": choice.training,
+        "config": result["training"],
+        "runs": result["runs"],
+        "summary": result["summary"],
+    }

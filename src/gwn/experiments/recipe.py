@@ -1,0 +1,81 @@
+"""How a cell is measured: which search finds its settings, on what budget, and how many final runs it has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gwn.experiments.cell import Cell
+from gwn.experiments.rows import ROWS
+from gwn.registry import lookup
+
+FINAL_RUNS = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budget:
+    """What two cores allow on a dataset.
+
+    trials, splits             of a search for a row with the full budget
+    peer_trials, peer_splits   of a search for any other row
+    short                      waves of at most a quarter of the paper's time, and GWN-sym without propagating
+    """
+
+    trials: int
+    splits: int
+    peer_trials: int
+    peer_splits: int
+    short: bool = False
+
+
+# Small test sets need many splits to tell settings apart; large graphs have little noise and cost much.
+_WEBKB = Budget(trials=60, splits=5, peer_trials=5, peer_splits=2)
+_MEDIUM = Budget(trials=60, splits=2, peer_trials=5, peer_splits=1)
+_LARGE = Budget(trials=12, splits=1, peer_trials=5, peer_splits=1, short=True)
+
+BUDGETS: dict[str, Budget] = {
+    **dict.fromkeys(("texas", "cornell", "wisconsin"), _WEBKB),
+    **dict.fromkeys(("cora", "citeseer", "actor"), _MEDIUM),
+    **dict.fromkeys(("pubmed", "photo", "computers", "cs", "deezer-europe", "ogbn-arxiv"), _LARGE),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """A search as `gwn tune` takes it, and the runs after it.
+
+    split   that the search is scored on: settings for "uniform" are those found on "per-class"
+    trials  0 for a model that has nothing to choose
+    """
+
+    model: str
+    split: str
+    space: str
+    trials: int
+    search_splits: int
+    fixed: tuple[str, ...] = ()
+    runs: int = FINAL_RUNS
+
+
+def recipe_of(cell: Cell) -> Recipe:
+    """The recipe of a cell, from its row and its dataset alone."""
+    row, budget = lookup("row", cell.row, ROWS), lookup("dataset of the tables", cell.dataset, BUDGETS)
+    searched_on = "per-class" if cell.split == "uniform" else cell.split
+    if row.name == "majority":
+        return Recipe(model=row.model, split=searched_on, space="peers", trials=0, search_splits=1)
+    fixed: tuple[str, ...] = ()
+    if not row.full:
+        space = "peers"
+    elif row.name == "gwn-plus":
+        space = "extended-short" if budget.short else "extended"
+    elif row.name == "gwn-sym" and budget.short:
+        space, fixed = "standard", ("precompute=true",)
+    else:
+        space = "standard-short" if row.name == "gwn-fa" and budget.short else "standard"
+    return Recipe(
+        model=row.model,
+        split=searched_on,
+        space=space,
+        trials=budget.trials if row.full else budget.peer_trials,
+        search_splits=budget.splits if row.full else budget.peer_splits,
+        fixed=fixed,
+    )

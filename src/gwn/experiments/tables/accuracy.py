@@ -1,0 +1,168 @@
+"""The tables that every accuracy exhibit has: the figures, paired differences, ranks, and the warning about test."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from gwn.data import DATASETS
+from gwn.experiments.cell import Cell
+from gwn.experiments.compare import Ranks, average_ranks, outcome, paired
+from gwn.experiments.paper import elsewhere, paper_value
+from gwn.experiments.recipe import BUDGETS, FINAL_RUNS
+from gwn.experiments.rows import OURS, ROWS
+from gwn.experiments.table import TableCell, TableData, words
+from gwn.experiments.view import View, view
+
+PROTOCOL = (
+    f"Mean ± sd of the test score over {FINAL_RUNS} runs with seeds that the search never saw, its 95 % interval "
+    "below; settings and epoch selected on validation alone. (difference, within/above/below): ours minus the "
+    "paper's, and where ours lies when its interval leaves out the paper's value. An empty cell was not measured."
+)
+
+
+def heading(column: str) -> str:
+    dataset, split = column.split(".")
+    return f"{DATASETS[dataset].title} {split}"
+
+
+def budget_caption(columns: Sequence[str]) -> str:
+    """Trials of the searches, by dataset."""
+    groups: dict[str, list[str]] = {}
+    for dataset in dict.fromkeys(column.split(".")[0] for column in columns):
+        budget = BUDGETS[dataset]
+        peers = f"{budget.peer_trials} on {budget.peer_splits}"
+        text = f"{budget.trials} trials on {budget.splits} splits (other peers: {peers})"
+        groups.setdefault(text, []).append(DATASETS[dataset].title)
+    said = "; ".join(f"{', '.join(names)}: {text}" for text, names in groups.items())
+    return f"Search: {said}. GWN-sym, GWN-fa, GWN+, MLP and GCN have the first budget."
+
+
+def views(results: Path, table: str, rows: Sequence[str], columns: Sequence[str]) -> dict[str, dict[str, View]]:
+    """Row -> column -> cell."""
+    found: dict[str, dict[str, View]] = {}
+    for row in rows:
+        for column in columns:
+            dataset, split = column.split(".")
+            cell = Cell(dataset=dataset, split=split, row=row)
+            found.setdefault(row, {})[column] = view(results, cell, paper_value(table, row, column))
+    return found
+
+
+def figures(
+    name: str, title: str, command: str, cells: dict[str, dict[str, View]], columns: Sequence[str]
+) -> TableData:
+    """The main table; rows without a single figure, ours or the paper's, are left out."""
+    shown = {
+        row: of_row
+        for row, of_row in cells.items()
+        if any(cell.record is not None or cell.paper is not None for cell in of_row.values())
+    }
+    rows = [(words(ROWS[row].title), *(of_row[column].shown() for column in columns)) for row, of_row in shown.items()]
+    highest = [elsewhere(column) for column in columns]
+    if any(highest):
+        seen = [
+            TableCell(lines=("",)) if top is None else TableCell(lines=(f"{top[0]:.2f}", top[1])) for top in highest
+        ]
+        rows.append((words("highest found elsewhere"), *seen))
+    return TableData(
+        name=name,
+        title=title,
+        caption=f"{PROTOCOL} {budget_caption(columns)}",
+        columns=("model", *map(heading, columns)),
+        rows=tuple(rows),
+        command=command,
+        records=tuple(cell.flat() for of_row in shown.values() for cell in of_row.values()),
+    )
+
+
+def paired_table(name: str, command: str, cells: dict[str, dict[str, View]], columns: Sequence[str]) -> TableData:
+    """Wins, ties and losses of our rows against every other, and the mean paired difference, over the columns."""
+    rows = []
+    records = []
+    for row, of_row in cells.items():
+        line = [words(ROWS[row].title)]
+        for ours in OURS:
+            differences = {column: paired(cells[ours][column], of_row[column]) for column in columns if ours != row}
+            known = {column: found for column, found in differences.items() if found is not None}
+            for column, found in known.items():
+                records.append(
+                    {"ours": ours, "other": row, "column": column, "difference": found.mean, "low": found.low}
+                    | {"high": found.high, "outcome": outcome(found)}
+                )
+            if not known:
+                line.append(words(""))
+                continue
+            counts = [outcome(found) for found in known.values()]
+            mean = sum(found.mean for found in known.values()) / len(known)
+            tally = " / ".join(str(counts.count(kind)) for kind in ("win", "tie", "loss"))
+            line.append(TableCell(lines=(tally, f"{mean:+.2f}"), value=mean))
+        if any(cell.lines != ("",) for cell in line[1:]):
+            rows.append(tuple(line))
+    return TableData(
+        name=f"{name}-paired",
+        title="On the same splits: wins / ties / losses against each model, and the mean difference in points",
+        caption="A win is a column in which the 95 % interval of the paired difference over the final runs lies above "
+        "zero. No correction for many comparisons.",
+        columns=("against", *(ROWS[ours].title for ours in OURS)),
+        rows=tuple(rows),
+        command=command,
+        records=tuple(records),
+    )
+
+
+def rank_table(name: str, command: str, cells: dict[str, dict[str, View]], columns: Sequence[str]) -> TableData:
+    """Average ranks with the critical difference."""
+    found = ranks_of(cells, columns)
+    critical = "" if found.critical is None else f"Nemenyi's critical difference at 5 %: {found.critical:.2f} ranks. "
+    friedman = "" if found.p_value is None else f"Friedman's test that all rows are equal: p = {found.p_value:.2g}. "
+    best = min(found.ranks.values(), default=0.0)
+    near = found.critical or 0.0
+    return TableData(
+        name=f"{name}-ranks",
+        title="Average rank over the columns that all these rows have",
+        caption=f"{critical}{friedman}Columns: {', '.join(map(heading, found.columns))}. A row is marked where it "
+        "cannot be told apart from the best.",
+        columns=("model", "average rank", "not told apart from the best"),
+        rows=tuple(
+            (words(ROWS[row].title), words(f"{rank:.2f}", rank), words("yes" if rank - best < near else ""))
+            for row, rank in found.ranks.items()
+        ),
+        command=command,
+        records=tuple({"row": row, "rank": rank} for row, rank in found.ranks.items()),
+    )
+
+
+def ranks_of(cells: dict[str, dict[str, View]], columns: Sequence[str]) -> Ranks:
+    scores = {
+        row: {column: cell.test["mean"] for column, cell in of_row.items() if cell.test is not None}
+        for row, of_row in cells.items()
+    }
+    return average_ranks({row: of_row for row, of_row in scores.items() if of_row}, columns)
+
+
+def test_selected_table(
+    name: str, command: str, cells: dict[str, dict[str, View]], columns: Sequence[str]
+) -> TableData:
+    """What choosing settings by test score would have claimed, beside the honest figure and the paper's."""
+    rows = []
+    for row in OURS:
+        line = [words(ROWS[row].title)]
+        for column in columns:
+            cell = cells[row][column]
+            if cell.test is None or cell.selected_on_test is None:
+                line.append(words(""))
+                continue
+            lines = [f"test-selected {cell.selected_on_test:.2f}", f"honest {cell.test['mean']:.2f}"]
+            lines += [] if cell.paper is None else [f"paper {cell.paper.mean:.2f}"]
+            line.append(TableCell(lines=tuple(lines), value=cell.selected_on_test))
+        rows.append(tuple(line))
+    return TableData(
+        name=f"{name}-selected-on-test",
+        title="NOT A RESULT: what selecting on the test set would have claimed",
+        caption="The best mean test score among the trials of the search (epochs still chosen on validation), which no "
+        "honest protocol may look at; for judging figures that were selected so.",
+        columns=("model", *map(heading, columns)),
+        rows=tuple(rows),
+        command=command,
+    )

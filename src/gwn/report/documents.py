@@ -1,0 +1,89 @@
+"""README's summary and docs/results.md, made from the measured results: `python -m gwn.report.documents`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from gwn.experiments.paper import elsewhere
+from gwn.experiments.rows import ROWS
+from gwn.experiments.tables import TABLES, heterophilic, homophilic
+from gwn.experiments.tables.accuracy import budget_caption, heading, views
+from gwn.experiments.view import View
+from gwn.report.markers import fill, markdown_table
+from gwn.report.render import to_markdown
+from gwn.training.store import write_atomic
+
+COMMAND = "python -m gwn.report.documents"
+README, PAGE, RESULTS = Path("README.md"), Path("docs/results.md"), Path("results")
+SHOWN = ("majority", "mlp", "gcn", "gwn-sym", "gwn-fa", "gwn-plus")
+COLUMNS = {"homophilic": homophilic.MEASURED, "heterophilic": heterophilic.COLUMNS}
+
+
+def _cells(results: Path) -> dict[str, dict[str, View]]:
+    """Row -> column -> cell, over both tables."""
+    cells: dict[str, dict[str, View]] = {row: {} for row in SHOWN}
+    for table, columns in COLUMNS.items():
+        for row, of_row in views(results, table, SHOWN, columns).items():
+            cells[row].update(of_row)
+    return cells
+
+
+def summary(results: Path) -> str:
+    """One line a dataset and split: ours, the paper's best, and the highest figure found elsewhere."""
+    cells = _cells(results)
+    columns = [column for of_table in COLUMNS.values() for column in of_table]
+    rows = [["dataset, split", *(ROWS[row].title for row in SHOWN), "the paper's best GWN", "highest elsewhere"]]
+    for column in columns:
+        line = [heading(column)]
+        for row in SHOWN:
+            test = cells[row][column].test
+            line.append("" if test is None else f"{test['mean']:.1f} ± {(test['high'] - test['low']) / 2:.1f}")
+        paper = [cells[row][column].paper for row in ("gwn-sym", "gwn-fa")]
+        top = elsewhere(column)
+        line.append(f"{max(value.mean for value in paper if value is not None):.1f}")
+        line.append("" if top is None else f"{top[0]:.1f} ({top[1]})")
+        rows.append(line)
+    return f"{markdown_table(rows)}\n\n± is half the 95 % interval. {budget_caption(columns)}\n\n{verdicts(results)}"
+
+
+def verdicts(results: Path) -> str:
+    """Where the paper's figures were met, beaten or not reached, cell by cell, and what GWN+ reaches."""
+    cells = _cells(results)
+    lines = []
+    for row in ("gwn-sym", "gwn-fa"):
+        found: dict[str, list[str]] = {"within": [], "above": [], "below": []}
+        for column, cell in cells[row].items():
+            if cell.verdict:
+                found[cell.verdict].append(heading(column))
+        said = {"within": "met (within our interval)", "above": "beaten", "below": "not reached"}
+        parts = [f"{said[kind]}: {', '.join(names) or 'none'}" for kind, names in found.items()]
+        lines.append(f"- {ROWS[row].title}, the paper's figure is {'; '.join(parts)}.")
+    best = [
+        (column, cell.test["mean"], max(v.mean for r in ("gwn-sym", "gwn-fa") if (v := cells[r][column].paper)))
+        for column, cell in cells["gwn-plus"].items()
+        if cell.test is not None
+    ]
+    above = [heading(column) for column, ours, paper in best if ours > paper]
+    lines.append(f"- GWN+ is above the paper's best GWN figure on {', '.join(above) or 'none'} of {len(best)} columns.")
+    return "\n".join(lines)
+
+
+def results_page(results: Path) -> str:
+    """All tables of accuracy."""
+    return "\n".join(to_markdown(table) for name in TABLES for table in TABLES[name].tables(results) if table.rows)
+
+
+PARTS: dict[Path, dict[str, Callable[[Path], str]]] = {README: {"summary": summary}, PAGE: {"tables": results_page}}
+
+
+def rewritten(page: Path, text: str, results: Path = RESULTS) -> str:
+    """The page with its generated parts made anew."""
+    for name, make in PARTS[page].items():
+        text = fill(text, COMMAND, name, make(results))
+    return text
+
+
+if __name__ == "__main__":
+    for path in PARTS:
+        write_atomic(path, rewritten(path, path.read_text(encoding="utf-8")).encode())

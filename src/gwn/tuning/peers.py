@@ -1,0 +1,105 @@
+"""What each peer searches in its own way: the settings and, as far as two cores allow, the values of its own paper.
+
+Depth, width and time are cut where a model is slow: what a paper has beyond that is still tried once, as its defaults.
+"""
+
+from __future__ import annotations
+
+from gwn.tuning.dimension import Dimension, Value
+
+SHARED_DIMENSIONS = (
+    Dimension(setting="dropout", low=0.0, high=0.8),
+    Dimension(setting="lr", low=0.002, high=0.05, log=True),
+    Dimension(setting="weight_decay", low=1e-6, high=0.01, log=True, or_zero=True),
+)
+
+
+def _lists(**settings: tuple[Value, ...]) -> tuple[Dimension, ...]:
+    """One dimension a setting, each a list of values."""
+    return tuple(Dimension(setting=setting, values=values) for setting, values in settings.items())
+
+
+_BOTH = (False, True)
+_TUNED = _lists(num_layers=(2, 3, 4, 5), norm=("batch", "layer", "none"), residual=_BOTH, hidden_channels=(64, 128))
+_FILTER = _lists(filter_dropout=(0.0, 0.5, 0.7, 0.9))
+_MIXING = (*_lists(acmii=_BOTH, layer_norm=_BOTH), Dimension(setting="lr", low=0.005, high=0.1, log=True))
+_DIFFUSION = _lists(time=(1.0, 2.0, 5.0), num_terms=(5, 10))
+
+PEER_DIMENSIONS: dict[str, tuple[Dimension, ...]] = {
+    "mlp": _lists(num_layers=(1, 2, 3)),
+    "gcn": _lists(num_layers=(1, 2, 3)),
+    "gat": _lists(num_layers=(2, 3), attention_dropout=(0.0, 0.3, 0.6)),
+    "graphsage": _lists(num_layers=(1, 2, 3), normalize=_BOTH),
+    # Logistic regression: its authors' learning rate is twenty times that of the networks.
+    "sgc": (*_lists(hops=(1, 2, 3, 4)), Dimension(setting="lr", low=0.01, high=0.5, log=True)),
+    "appnp": _lists(alpha=(0.1, 0.2, 0.5, 0.9), hops=(2, 5, 10), edge_dropout=(0.0, 0.5)),
+    "jk-net": _lists(mode=("cat", "max"), num_layers=(2, 3, 4, 6), hidden_channels=(16, 32, 64)),
+    "resgcn": _lists(num_layers=(2, 4, 8)),
+    "gcnii": _lists(num_layers=(4, 8, 16), alpha=(0.1, 0.2, 0.5), theta=(0.5, 1.0, 1.5), variant=_BOTH),
+    "fagcn": (*_lists(num_layers=(1, 2, 3, 4, 6, 8)), Dimension(setting="eps", low=0.1, high=1.0)),
+    "gpr-gnn": (
+        *_lists(start=("ppr", "random"), hops=(5, 10), filter_dropout=(0.0, 0.5, 0.7)),
+        Dimension(setting="alpha", values=(0.1, 0.2, 0.5, 0.9, 1.0), when={"start": ("ppr",)}),
+    ),
+    "air": _lists(num_layers=(2, 4, 6, 8)),
+    "mixhop": _lists(hops=(1, 2, 3), num_layers=(1, 2)),
+    "geom-gcn": _lists(num_layers=(1, 2), hidden_channels=(16, 32)),
+    "h2gcn": _lists(rounds=(1, 2)),
+    "linkx": _lists(num_layers=(1, 2, 3), num_node_layers=(1, 2), hidden_channels=(32, 64, 128)),
+    "wrgat": _lists(relations=(1, 3), hidden_channels=(64, 128)),
+    "ggcn": _lists(num_layers=(2, 4, 6, 8), decay=(0.5, 0.7, 0.9, 1.2), hidden_channels=(16, 32)),
+    "nlmlp": _lists(kernel_size=(3, 5, 7), hidden_channels=(16, 32, 48), conv_dropout=(0.0, 0.5)),
+    "glognn": _lists(
+        num_layers=(1, 2, 3),
+        powers=(2, 3, 4, 6),
+        gamma=(0.0, 0.3, 0.6, 0.8),
+        beta1=(0.0, 1.0, 10.0),
+        beta2=(0.1, 1.0, 10.0, 1000.0),
+        delta=(0.0, 0.5, 0.9, 1.0),
+    ),
+    "nsd": _lists(
+        maps=("diagonal", "orthogonal"),
+        stalk=(2, 3, 4),
+        num_layers=(2, 3, 4),
+        hidden_channels=(16, 20, 32),
+        input_dropout=(0.0, 0.5, 0.8),
+    ),
+    "acm-gcn": _MIXING,
+    "acm-gcn-plus": _MIXING,
+    "ordered-gnn": _lists(
+        num_layers=(2, 4, 8), hidden_channels=(64, 128), shared_gate=_BOTH, input_dropout=(0.0, 0.1, 0.3)
+    ),
+    # Every pair of these is a diffusion to compute beforehand.
+    "gdc": _lists(alpha=(0.05, 0.15), k=(64, 128)),
+    "cgnn": _lists(
+        weighted=_BOTH, time=(1.0, 3.0, 6.0), alpha=(0.5, 0.8, 0.95), hidden_channels=(16, 64), input_dropout=(0.2, 0.5)
+    ),
+    "adc": (*_DIFFUSION, *_lists(per_channel=_BOTH)),
+    "gadc": _DIFFUSION,
+    "grand": _lists(
+        variant=("linear", "nonlinear"),
+        time=(1.0, 2.0, 4.0, 8.0),
+        heads=(1, 4),
+        attention_dim=(16, 64),
+        input_dropout=(0.2, 0.5),
+    ),
+    "graphcon": _lists(
+        coupling=("gcn", "gat"),
+        num_layers=(1, 2, 3, 5, 8),
+        alpha=(0.0, 0.5, 1.0),
+        gamma=(0.0, 0.5, 1.0),
+        residual=_BOTH,
+    ),
+    "jacobi": (
+        Dimension(setting="a", low=-0.75, high=2.0),
+        Dimension(setting="b", low=-0.75, high=2.0),
+        *_lists(gamma=(0.5, 1.0, 1.5, 2.0)),
+        *_FILTER,
+    ),
+    "chebnet2": _FILTER,
+    "bernnet": _FILTER,
+    "gcn-tuned": _TUNED,
+    "sage-tuned": _TUNED,
+    "gat-tuned": _TUNED,
+}
+"""By model; dropout, learning rate and weight decay are searched for all (`SHARED_DIMENSIONS`)."""

@@ -1,0 +1,81 @@
+"""What is searched for a model: dimensions in an order, and where its published settings lie in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+import optuna
+
+from gwn.models import ModelSpec
+from gwn.training.config import TrainConfig
+from gwn.training.store import content_key
+from gwn.tuning.dimension import Dimension
+
+
+@dataclass(frozen=True, kw_only=True)
+class Space:
+    """Dimensions in the order they are chosen in; of several for one setting, the first that applies is taken.
+
+    own               by a model's name, what it searches in its own way: before `dimensions`, and instead of them
+    starts            what the first trials have beside the model's published settings, one mapping a trial
+    """
+
+    name: str
+    title: str
+    dimensions: tuple[Dimension, ...]
+    own: Mapping[str, tuple[Dimension, ...]] = field(default_factory=dict)
+    starts: tuple[Mapping[str, Any], ...] = ()
+
+    def sample(self, trial: optuna.trial.BaseTrial, model: ModelSpec, fixed: Mapping[str, Any]) -> dict[str, Any]:
+        """A choice for every setting that the model has and that is not fixed, and the fixed ones."""
+        chosen = dict(fixed)
+        for dimension in self.dimensions_of(model):
+            if dimension.setting in chosen:
+                continue
+            if dimension.applies({**model.defaults(), **model.fixed, **chosen}):
+                chosen[dimension.setting] = dimension.suggest(trial)
+        return chosen
+
+    def dimensions_of(self, model: ModelSpec) -> list[Dimension]:
+        """The model's own, then those whose setting it or its training has."""
+        own = self.own.get(model.name, ())
+        has = {*model.settings(), *(f.name for f in fields(TrainConfig))} - {dimension.setting for dimension in own}
+        return [*own, *(dimension for dimension in self.dimensions if dimension.setting in has)]
+
+    def start(self, number: int, model: ModelSpec, fixed: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The settings of start `number` as (Optuna's parameters, settings that no dimension reaches)."""
+        of_training = {f.name: f.default for f in fields(TrainConfig)}
+        start = self.starts[number]
+        defaults = {**of_training, **model.training, **model.defaults(), **model.fixed, **start, **fixed}
+        parameters: dict[str, Any] = {}
+        beyond = {name: defaults[name] for name in model.training if name not in fixed}
+        seen = {*fixed}
+        for dimension in self.dimensions_of(model):
+            name = dimension.setting
+            if name in seen or not dimension.applies(defaults):
+                continue
+            seen.add(name)
+            beyond.pop(name, None)
+            if dimension.contains(defaults[name]):
+                parameters.update(dimension.parameters(defaults[name]))
+            else:
+                beyond[name] = defaults[name]
+        return parameters, beyond
+
+    def key(self, model: ModelSpec) -> str:
+        """Equal exactly when what is searched for this model is: another model's dimensions do not matter to it."""
+        return content_key({"dimensions": [dimension.describe() for dimension in self.dimensions_of(model)]})
+
+    def shortened(self, longest: float) -> Space:
+        """The same space with waves that travel at most for the time `longest`."""
+        return replace(
+            self,
+            name=f"{self.name}-short",
+            title=f"{self.title}; T at most {longest:g}, for large graphs",
+            dimensions=tuple(
+                replace(dimension, high=min(dimension.high, longest)) if dimension.setting == "time" else dimension
+                for dimension in self.dimensions
+            ),
+        )

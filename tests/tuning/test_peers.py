@@ -1,0 +1,124 @@
+"""The space of the peers: its dimensions fit the models, and a study begins with the published settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from optuna.trial import FrozenTrial, TrialState
+
+from gwn.models import MODELS, model_spec
+from gwn.training import TrainConfig
+from gwn.tuning import Job, Search, run_search
+from gwn.tuning.objective import SETTINGS, SPLITS, START, TRAINING
+from gwn.tuning.peers import PEER_DIMENSIONS
+from gwn.tuning.space import Space
+from gwn.tuning.spaces import SPACES
+from gwn.tuning.worker import work
+
+MakeSearch = Callable[..., Search]
+MakeJob = Callable[..., Job]
+PEERS = SPACES["peers"]
+
+
+def run(job: Job, search: Search) -> list[FrozenTrial]:
+    return run_search(job, search, on_trial=lambda *_: None, say=lambda _: None)
+
+
+def test_every_peer_has_dimensions_of_its_own() -> None:
+    expected = {name for name, spec in MODELS.items() if spec.kind != "wave"} - {"majority"}
+    assert {*PEER_DIMENSIONS} == expected
+
+
+@pytest.mark.parametrize("model", sorted(PEER_DIMENSIONS))
+def test_own_dimensions_are_settings_and_come_before_the_shared_ones(model: str) -> None:
+    spec, own = model_spec(model), PEER_DIMENSIONS[model]
+    names = [dimension.setting for dimension in PEERS.dimensions_of(spec)]
+    assert {dimension.setting for dimension in own} <= {*spec.settings(), *TrainConfig.__dataclass_fields__}
+    assert names[: len(own)] == [dimension.setting for dimension in own]
+    assert len({*names}) == len(names)
+    assert {"lr", "weight_decay"} <= {*names}
+
+
+def test_other_spaces_have_no_dimensions_of_single_models() -> None:
+    assert [name for name, space in SPACES.items() if space.own] == ["peers"]
+
+
+@pytest.mark.parametrize("model", sorted(MODELS))
+def test_published_settings_are_the_defaults(model: str) -> None:
+    spec = model_spec(model)
+    parameters, beyond = PEERS.start(0, spec, {})
+    searched = {dimension.setting: dimension for dimension in PEERS.dimensions_of(spec)}
+    for name, value in {**TrainConfig().to_json(), **spec.training, **spec.defaults()}.items():
+        if name in beyond:
+            assert beyond[name] == value
+            assert name in spec.training or not searched[name].contains(value)
+        elif name in searched and searched[name].applies(spec.defaults()):
+            assert {*searched[name].parameters(value).items()} <= {*parameters.items()}
+
+
+def test_first_trial_has_the_defaults_also_where_no_dimension_reaches(
+    make_search: MakeSearch, make_job: MakeJob
+) -> None:
+    search = make_search(model="ordered-gnn", space="peers")
+    trials = run(make_job(search, 3), search)
+    first, *others = trials
+    assert first.user_attrs[START] == 0
+    assert not any(START in trial.user_attrs for trial in others)
+    spec = search.model
+    assert first.user_attrs[SETTINGS] == {**spec.defaults(), "hidden_channels": 8}
+    assert first.user_attrs[TRAINING]["lr"] == spec.training["lr"]
+    assert first.user_attrs[TRAINING]["weight_decay"] == spec.training["weight_decay"]
+    assert len(first.user_attrs[SPLITS]) == 2
+    assert first.params["num_layers"] == 8
+    assert len({trial.user_attrs[TRAINING]["lr"] for trial in trials}) == 3
+
+
+def test_defaults_out_of_reach_are_tried_all_the_same(make_search: MakeSearch, make_job: MakeJob) -> None:
+    search = make_search(model="gcnii", space="peers")
+    (first,) = run(make_job(search, 1), search)
+    assert first.user_attrs[SETTINGS]["num_layers"] == 64
+    assert "num_layers" not in first.params
+    assert first.params["alpha"] == 0.2
+
+
+def test_an_interrupted_first_trial_is_begun_again(make_search: MakeSearch, make_job: MakeJob) -> None:
+    search = make_search(model="mlp", space="peers")
+    job = make_job(search, 2)
+    study = job.open_study()
+    study.enqueue_trial({}, user_attrs={START: 0})
+    study.tell(study.ask(), state=TrialState.FAIL)  # no reason: it does not count
+    work(job, search)
+    complete = [trial for trial in study.get_trials() if trial.state == TrialState.COMPLETE]
+    assert [START in trial.user_attrs for trial in complete] == [True, False]
+
+
+def test_more_trials_learn_from_the_first(make_search: MakeSearch, make_job: MakeJob) -> None:
+    search = make_search("epochs=1", model="mlp", space="peers", search_splits=1)
+    assert len(run(make_job(search, 13), search)) == 13
+
+
+def test_other_spaces_begin_at_random(make_search: MakeSearch, make_job: MakeJob) -> None:
+    search = make_search(model="mlp")
+    (first,) = run(make_job(search, 1), search)
+    assert START not in first.user_attrs
+
+
+def test_own_dimensions_replace_shared_ones_and_belong_to_the_key() -> None:
+    without: Space = replace(PEERS, own={})
+    sgc, wave = model_spec("sgc"), model_spec("gwn")
+    assert [d.high for d in PEERS.dimensions_of(sgc) if d.setting == "lr"] == [0.5]
+    assert without.key(sgc) != PEERS.key(sgc)
+    assert without.key(wave) == PEERS.key(wave)
+
+
+@pytest.mark.parametrize("space", ["extended", "extended-short"])
+def test_starts_of_the_wave_family_are_tried_in_order(space: str, make_search: MakeSearch, make_job: MakeJob) -> None:
+    search = make_search("epochs=1", model="gwn", space=space, search_splits=1)
+    starts = SPACES[space].starts
+    trials = run(make_job(search, len(starts) + 1), search)
+    assert [trial.user_attrs.get(START) for trial in trials] == [*range(len(starts)), None]
+    for trial, start in zip(trials, starts, strict=False):
+        together = {**trial.user_attrs[SETTINGS], **trial.user_attrs[TRAINING]}
+        assert {name: together[name] for name in start} == {**start, **{k: 8 for k in start if k == "hidden_channels"}}

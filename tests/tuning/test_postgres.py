@@ -1,0 +1,112 @@
+"""Two workers, as if on two machines, share one search through a PostgreSQL server on loopback."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gwn import GWNError
+from gwn.tuning.storage import open_storage
+
+PASSWORD = "not-to-be-shown"
+
+
+def program(name: str) -> str | None:
+    """A program of PostgreSQL: on the path, or where Debian's package puts it."""
+    debian = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"))
+    return shutil.which(name) or (str(debian[-1]) if debian else None)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    """The URL of a database on a server that lives as long as this file's tests."""
+    pytest.importorskip("psycopg2", reason="psycopg2 is not installed: pip install graph-wave-networks[postgres]")
+    initdb, postgres = program("initdb"), program("postgres")
+    if initdb is None or postgres is None:
+        pytest.skip("PostgreSQL is not installed: apt-get install postgresql")
+    with tempfile.TemporaryDirectory(prefix="gwn-postgres-") as name:
+        folder, port, owner = Path(name), free_port(), {}
+        if os.geteuid() == 0:  # PostgreSQL refuses to run as root
+            account = pwd.getpwnam("nobody")
+            os.chown(folder, account.pw_uid, account.pw_gid)
+            owner = {"user": account.pw_uid, "group": account.pw_gid}
+        secret = folder / "password"
+        secret.write_text(PASSWORD)
+        secret.chmod(0o644)
+        options: dict[str, Any] = {"cwd": folder, "stdout": subprocess.DEVNULL, **owner}
+        data, sockets = str(folder / "data"), f"unix_socket_directories={folder}"
+        made = [initdb, "-D", data, "-U", "gwn", "-A", "md5", f"--pwfile={secret}", "--no-sync"]
+        subprocess.run(made, check=True, timeout=120, **options)
+        listening = ["-c", "listen_addresses=127.0.0.1", "-p", str(port), "-c", sockets, "-c", "fsync=off"]
+        with subprocess.Popen([postgres, "-D", data, *listening], stderr=subprocess.DEVNULL, **options) as running:
+            try:
+                url = f"postgresql+psycopg2://gwn:{PASSWORD}@127.0.0.1:{port}/postgres"
+                _wait_for(url, running)
+                yield url
+            finally:
+                running.terminate()
+
+
+def _wait_for(url: str, running: subprocess.Popen[bytes]) -> None:
+    import sqlalchemy
+
+    for _ in range(300):
+        try:
+            sqlalchemy.create_engine(url).connect().close()
+            return
+        except sqlalchemy.exc.OperationalError:
+            if running.poll() is not None:
+                break
+            time.sleep(0.1)
+    pytest.fail("the PostgreSQL server did not start")
+
+
+def test_two_machines_share_one_search(server: str, tmp_path: Path) -> None:
+    """Two commands with nothing in common but the storage do each trial once, and agree on the winner."""
+    command = ["tune", "csbm", "--trials", "6", "--final-runs", "1", "--search-splits", "1", "--storage", server, "-q"]
+    fixed = ["--set", "epochs=2", "--set", "hidden_channels=8", "--json"]
+    workers = []
+    for number in range(2):
+        folder = tmp_path / str(number)
+        (folder / "tmp").mkdir(parents=True)
+        workers.append(
+            subprocess.Popen(
+                [sys.executable, "-m", "gwn", *command, *fixed],
+                cwd=folder,
+                env={**os.environ, "TMPDIR": str(folder / "tmp"), "OMP_NUM_THREADS": "1"},  # locks are not shared either
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+        )
+    outputs = [worker.communicate(timeout=300) for worker in workers]
+    assert [worker.returncode for worker in workers] == [0, 0], outputs
+    first, second = (__import__("json").loads(out) for out, _ in outputs)
+    assert first["settings"] == second["settings"]
+    assert first["search"]["trial"] == second["search"]["trial"] if "trial" in first["search"] else True
+    assert 6 <= first["search"]["trials"] <= 7  # each machine may begin the last one
+    assert PASSWORD not in "".join(text for pair in outputs for text in pair)
+
+
+def test_password_is_not_shown(server: str) -> None:
+    with pytest.raises(GWNError) as error:
+        open_storage(server.replace("/postgres", "/nothing").replace(PASSWORD, "wrong-secret"), 10)
+    assert "cannot be used" in str(error.value)
+    assert "wrong-secret" not in str(error.value)
