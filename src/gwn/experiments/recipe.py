@@ -17,7 +17,8 @@ class Budget:
 
     trials, splits             of a search for a row with the full budget
     peer_trials, peer_splits   of a search for any other row
-    short                      waves of at most a quarter of the paper's time, and GWN-sym without propagating
+    short                      a large graph: waves of at most a quarter of the paper's time, GWN-sym without
+                               propagating, and every row with less patience, since its validation scores are smooth
     """
 
     trials: int
@@ -62,13 +63,13 @@ def recipe_of(cell: Cell) -> Recipe:
     searched_on = "per-class" if cell.split == "uniform" else cell.split
     if row.name == "majority":
         return Recipe(model=row.model, split=searched_on, space="peers", trials=0, search_splits=1)
-    fixed: tuple[str, ...] = ()
+    fixed: tuple[str, ...] = ("patience=20",) if budget.short else ()
     if not row.full:
         space = "peers"
     elif row.name == "gwn-plus":
         space = "extended-short" if budget.short else "extended"
     elif row.name == "gwn-sym" and budget.short:
-        space, fixed = "standard", ("precompute=true",)
+        space, fixed = "standard", (*fixed, "precompute=true")
     else:
         space = "standard-short" if row.name == "gwn-fa" and budget.short else "standard"
     return Recipe(

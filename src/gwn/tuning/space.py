@@ -10,6 +10,7 @@ import optuna
 
 from gwn.models import ModelSpec
 from gwn.training.config import TrainConfig
+from gwn.training.settings import effective_settings
 from gwn.training.store import content_key
 from gwn.tuning.dimension import Dimension
 
@@ -47,8 +48,8 @@ class Space:
     def start(self, number: int, model: ModelSpec, fixed: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """The settings of start `number` as (Optuna's parameters, settings that no dimension reaches)."""
         of_training = {f.name: f.default for f in fields(TrainConfig)}
-        start = self.starts[number]
-        defaults = {**of_training, **model.training, **model.defaults(), **model.fixed, **start, **fixed}
+        chosen = effective_settings(model, {**self.starts[number], **fixed})  # with what only its Laplacian has
+        defaults = {**of_training, **model.training, **chosen, **model.fixed}
         parameters: dict[str, Any] = {}
         beyond = {name: defaults[name] for name in model.training if name not in fixed}
         seen = {*fixed}
