@@ -42,6 +42,11 @@ class TerminalBar:
         if self._bar is not None:
             self._bar.update(self._task, completed=completed, description=description)
 
+    def phase(self, what: str, completed: int, total: int) -> None:
+        """So much of one part of the work is done; parts follow one another on the same bar."""
+        if self._bar is not None:
+            self._bar.update(self._task, completed=completed, total=total, description=what)
+
     def say(self, line: str) -> None:
         """Something a person should know: above the bar, or on standard error."""
         if self._bar is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def reproduce(
     exhibit: str | None = typer.Argument(None, help="An exhibit by name; without one, the list of all."),
     form: str = typer.Option("terminal", "--format", help="terminal, markdown, csv or latex."),
-    out: Path | None = typer.Option(None, help="Write the tables (or pictures) into this folder instead."),
+    out: Path | None = typer.Option(None, help="Write the tables into this folder; of a figure: the pictures."),
     results: Path = typer.Option(Path("results"), help="Folder of the measured results."),
     cells: list[str] = typer.Option([], "--cell", help="Only these cells, DATASET/SPLIT/ROW; measured where missing."),
     repeat: bool = typer.Option(False, help="Compute the final runs of --cell again and compare with the record."),
@@ -48,6 +48,8 @@ def reproduce(
 
       gwn reproduce table-homophilic --format latex --out tables
 
+      gwn reproduce figure-roots --out figures             as SVG, PDF and PNG
+
       gwn reproduce --cell texas/geom/gwn-fa --repeat      compute one cell again and compare
     """
     from gwn.experiments.cell import Cell
@@ -67,10 +69,43 @@ def reproduce(
     if exhibit is None:
         _print_exhibits()
         return
-    found: Exhibit = lookup("exhibit", exhibit, TABLES)
+    if exhibit.startswith("figure-"):
+        _draw(exhibit, place, out or Path("figures"), recompute, timeout, quiet)
+        return
+    found: Exhibit = lookup("exhibit", exhibit, {**TABLES, **_figures()})
     if compute_missing:
         _compute((*found.cells, *(found.beyond if everything else ())), place, jobs, deadline, quiet)
     _show(found.tables(results), form, out)
+
+
+def _figures() -> dict[str, Any]:
+    """The figures by the names they have here."""
+    from gwn.experiments.figures import FIGURES
+
+    return {f"figure-{name}": figure for name, figure in FIGURES.items()}
+
+
+def _draw(name: str, place: Workplace, out: Path, recompute: bool, timeout: str | None, quiet: bool) -> None:
+    """Write a figure as SVG, PDF and PNG; its data are computed where they are not among the results."""
+    from gwn.experiments.figures import FigureContext, figure_data
+    from gwn.experiments.tables import TABLES
+    from gwn.registry import lookup
+    from gwn.report.figures import FORMATS, draw_figure
+
+    figure = lookup("exhibit", name, {**TABLES, **_figures()})
+    seconds = None if timeout is None else parse_duration("--timeout", timeout)
+    with TerminalBar(name, 1, "steps", quiet=quiet) as bar:
+        context = FigureContext(
+            runs=place.runs,
+            results=place.results,
+            seconds=seconds,
+            say=bar.say,
+            advance=lambda done, total, text: bar.phase(text, done, total),
+        )
+        data = figure_data(figure, context, recompute=recompute)
+    for suffix in FORMATS:
+        draw_figure(data, out / f"{name}.{suffix}")
+        typer.echo(str(out / f"{name}.{suffix}"))
 
 
 def _compute(cells: tuple[Cell, ...], place: Workplace, jobs: int, deadline: float, quiet: bool) -> None:
@@ -122,7 +157,8 @@ def _print_cell(cell: Cell, place: Workplace, repeat: bool) -> None:
 def _print_exhibits() -> None:
     from gwn.experiments.tables import TABLES
 
-    rows = [[exhibit.name, exhibit.title, exhibit.place] for exhibit in TABLES.values()]
+    exhibits = {**TABLES, **_figures()}
+    rows = [[name, exhibit.title, exhibit.place] for name, exhibit in exhibits.items()]
     print_table(["exhibit", "what it shows", "in the paper"], rows, left=3)
 
 

@@ -6,6 +6,8 @@ schemes refuse most Laplacians: such choices are not offered. What is refused al
 
 from __future__ import annotations
 
+from typing import Any
+
 from gwn.tuning.dimension import Dimension
 
 _EXPLICIT = ("leapfrog", "leapfrog-rescaled", "damped", "heat")
@@ -79,8 +81,8 @@ EXTENDED_DIMENSIONS = (
     Dimension(setting="lr", low=0.001, high=0.25, log=True),
 )
 
-_EGO = {"laplacian": "sym", "readout": "last", "time": 1.0, "tau": 1.0}
-EXTENDED_STARTS = (
+_EGO: dict[str, Any] = {"laplacian": "sym", "readout": "last", "time": 1.0, "tau": 1.0}
+EXTENDED_STARTS: tuple[dict[str, Any], ...] = (
     {},  # the physical wave with its whole trajectory
     {**_EGO, "lr": 0.05, "weight_decay": 5e-3},  # one step, where phi1 is an ego path
     {"laplacian": "sym", "readout": "last", "activation": "none", "time": 3.0},  # GWN-sym
