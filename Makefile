@@ -5,12 +5,14 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PYTEST_ARGS ?= -n 2
 
-.PHONY: help setup demo bench test lint types check build clean
+.PHONY: help setup demo report bench bench-scale test lint types check build clean
 
 help:
 	@echo "make demo    install, then train four models on handwritten digits (under two minutes)"
 	@echo "make setup   create .venv with everything"
 	@echo "make bench   speed, memory and growth, pass or miss beside every target (GWN_DATA=..., BENCH_ARGS=...)"
+	@echo "make bench-scale   large graphs: generated, propagated, trained (an hour; BENCH_ARGS=...)"
+	@echo "make report  every table and figure as one page, from the measured results: report/index.html"
 	@echo "make test    the whole test suite (GWN_DATA=... for the tests on benchmark datasets)"
 	@echo "make lint    ruff; make types: mypy; make build: the wheel; make clean: remove what was made"
 
@@ -28,8 +30,14 @@ $(STAMP): pyproject.toml constraints.txt
 demo: setup
 	$(BIN)/gwn demo
 
+report: setup
+	$(BIN)/gwn report
+
 bench: setup
 	$(BIN)/gwn bench $(BENCH_ARGS)
+
+bench-scale: setup
+	$(BIN)/gwn bench scale --out results/bench/scale.json --plot docs/images/scale.png $(BENCH_ARGS)
 
 test: setup
 	$(BIN)/python -m pytest $(PYTEST_ARGS)

@@ -58,7 +58,7 @@ class Adjacency:
         """`P = D^-1 A = D^-1/2 S D^1/2` on the same pattern: rows sum to one, the spectrum is that of `S`."""
         pattern, root = self.matrix.pattern, self.degree.sqrt()
         inverse = torch.where(root > 0, 1 / root, torch.zeros_like(root))
-        values = self.matrix.values * inverse.index_select(0, pattern.row) * root.index_select(0, pattern.col)
+        values = self.matrix.values * inverse.index_select(0, pattern.row) * pattern.of_columns(root)
         return replace(self, matrix=self.matrix.with_values(values), symmetric=False, _affine={})
 
 
@@ -83,6 +83,13 @@ def adjacency_of(
         return _CACHE.get(edge_index, key, build)
     weighted = _CACHE.get(edge_index, "weighted", TensorCache)
     return weighted.get(edge_weight, key, build)
+
+
+def remember_adjacency(
+    edge_index: Tensor, adjacency: Adjacency, *, dtype: torch.dtype, directed: bool, self_loops: str
+) -> None:
+    """From here on `adjacency_of(edge_index, None, ...)` is this one, which was built elsewhere."""
+    _CACHE.get(edge_index, (adjacency.num_nodes, dtype, directed, self_loops), lambda: adjacency)
 
 
 def normalised_adjacency(

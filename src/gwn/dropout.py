@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 LEVELS = 1 << 16
+Numbers = Mapping[tuple[int, int], Tensor]
+_numbers: Numbers | None = None
 
 
 def dropout(x: Tensor, p: float, training: bool) -> Tensor:
@@ -18,6 +23,8 @@ def dropout(x: Tensor, p: float, training: bool) -> Tensor:
     """
     if not training or p == 0.0:
         return x
+    if _numbers is not None:
+        return x * numbered_mask(x, p, _numbers[x.dim(), x.shape[0]])
     if x.device.type != "cpu":
         return F.dropout(x, p, training)
     mask = dropout_mask(x, p)
@@ -26,12 +33,58 @@ def dropout(x: Tensor, p: float, training: bool) -> Tensor:
 
 def dropout_mask(like: Tensor, p: float, generator: torch.Generator | None = None) -> Tensor:
     """A mask of zeros and `1 / (1 - p)`, shaped as `like`."""
-    kept = max(1, round((1.0 - p) * LEVELS))
+    kept = _kept(p)
     if kept == LEVELS:
         return torch.ones_like(like)
     draws = torch.empty(-(-like.numel() // 4), dtype=torch.int64, device=like.device)
     draws.random_(-(2**63), None, generator=generator)
-    bits = draws.view(torch.int16)[: like.numel()].view(like.shape)
+    return _mask(draws.view(torch.int16)[: like.numel()].view(like.shape), kept, like.dtype)
+
+
+def numbered_mask(like: Tensor, p: float, numbers: Tensor) -> Tensor:
+    """As `dropout_mask`, but row i of the mask depends only on numbers[i] and on one draw of the global generator."""
+    kept, seed = _kept(p), int(torch.randint(2**62, ()))
+    if kept == LEVELS:
+        return torch.ones_like(like)
+    width = like[0].numel() if like.shape[0] > 0 else 1
+    words = -(-width // 4)
+    counter = numbers.to(torch.int64)[:, None] * words + torch.arange(words, device=like.device)
+    bits = _scramble_(counter.mul_(_GOLDEN).add_(seed)).view(torch.int16)[:, :width]
+    return _mask(bits.reshape(like.shape), kept, like.dtype)
+
+
+@contextmanager
+def drawn_by_number(numbers: Numbers) -> Iterator[None]:
+    """Inside, masks do not depend on which rows are at hand, so that processes draw those of the whole graph.
+
+    numbers   for every tensor that dropout will see, by (dimensions, rows): what its rows are called everywhere
+    """
+    global _numbers
+    before, _numbers = _numbers, numbers
+    try:
+        yield
+    finally:
+        _numbers = before
+
+
+_GOLDEN, _FIRST, _SECOND = -7046029254386353131, -4658895280553007687, -7723592293110705685
+
+
+def _scramble_(z: Tensor) -> Tensor:
+    """The finaliser of SplitMix64 (Steele, Lea and Flood, 2014): counters become random numbers, in place."""
+    for shift, factor in ((30, _FIRST), (27, _SECOND), (31, 1)):
+        z.bitwise_xor_((z >> shift).bitwise_and_((1 << (64 - shift)) - 1))
+        if factor != 1:
+            z.mul_(factor)
+    return z
+
+
+def _kept(p: float) -> int:
+    return max(1, round((1.0 - p) * LEVELS))
+
+
+def _mask(bits: Tensor, kept: int, dtype: torch.dtype) -> Tensor:
+    """`LEVELS / kept` where 16 random bits are among the `kept` lowest numbers, else 0."""
     limit = kept - LEVELS // 2
     # -1 where bits < limit, else 0: in 16-bit integers, whose conversion is much faster than that of booleans.
-    return bits.clamp_(limit - 1, limit).sub_(limit).to(like.dtype).mul_(-LEVELS / kept)
+    return bits.clamp_(limit - 1, limit).sub_(limit).to(dtype).mul_(-LEVELS / kept)

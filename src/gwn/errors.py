@@ -7,3 +7,7 @@ class GWNError(ValueError):
 
 class Diverged(GWNError):
     """A training run that overflowed or became NaN; the text names the cause and the setting to change."""
+
+
+class TeamBroken(GWNError):
+    """Another process of the team is gone: the cause lies there, and is told there."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 import weakref
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -66,6 +66,25 @@ class Pattern:
         flipped = Pattern.from_sorted(self.col[order].long(), self.row[order].long(), self.shape[::-1])
         return flipped, order.to(torch.int32)
 
+    def of_columns(self, values: Tensor) -> Tensor:
+        """For every entry `(i, j)`, the j-th of `values`, [columns]."""
+        return values.index_select(0, self.col)
+
+    def dot(self, a: Tensor, b: Tensor) -> Tensor:
+        """See `edge_dot`."""
+        if self.nnz == 0:
+            return a.new_zeros(0)
+        if has_csr_kernels(a.device):
+            places = SparseMatrix(self, a.new_zeros(self.nnz))
+            sampled: Tensor = torch.sparse.sampled_addmm(places.csr, a, b.t(), beta=0.0)
+            return sampled.values()
+        out = a.new_empty(self.nnz)
+        for start in range(0, self.nnz, BLOCK_EDGES):
+            part = slice(start, start + BLOCK_EDGES)
+            left, right = a.index_select(0, self.row[part]), b.index_select(0, self.col[part])
+            out[part] = (left * right).sum(1)
+        return out
+
 
 @dataclass(frozen=True, eq=False)
 class SparseMatrix:
@@ -106,22 +125,30 @@ class SparseMatrix:
 
     def with_values(self, values: Tensor) -> SparseMatrix:
         """Other values in the same places."""
-        return SparseMatrix(self.pattern, values)
+        return replace(self, values=values)
+
+    def add_product_(self, out: Tensor, x: Tensor, beta: float, alpha: float) -> Tensor:
+        """See `addmm_`."""
+        if self.pattern.nnz > 0 and has_csr_kernels(out.device):
+            return out.addmm_(self.csr, x, beta=beta, alpha=alpha)
+        if beta == 0.0:
+            out.zero_()
+        else:
+            out.mul_(beta)
+        row, col = self.pattern.row, self.pattern.col
+        for start in range(0, self.pattern.nnz, BLOCK_EDGES):
+            part = slice(start, start + BLOCK_EDGES)
+            out.index_add_(0, row[part], x.index_select(0, col[part]) * self.values[part, None], alpha=alpha)
+        return out
+
+    def row_sums(self) -> Tensor:
+        """`A 1`: one number a row."""
+        return matmul(self, self.values.new_ones(self.pattern.shape[1], 1)).squeeze(1)
 
 
 def addmm_(out: Tensor, a: SparseMatrix, x: Tensor, *, beta: float = 1.0, alpha: float = 1.0) -> Tensor:
     """`out <- beta out + alpha A x`, in place; with beta = 0, whatever `out` held before is ignored."""
-    if a.pattern.nnz > 0 and has_csr_kernels(out.device):
-        return out.addmm_(a.csr, x, beta=beta, alpha=alpha)
-    if beta == 0.0:
-        out.zero_()
-    else:
-        out.mul_(beta)
-    row, col = a.pattern.row, a.pattern.col
-    for start in range(0, a.pattern.nnz, BLOCK_EDGES):
-        part = slice(start, start + BLOCK_EDGES)
-        out.index_add_(0, row[part], x.index_select(0, col[part]) * a.values[part, None], alpha=alpha)
-    return out
+    return a.add_product_(out, x, beta, alpha)
 
 
 def matmul(a: SparseMatrix, x: Tensor) -> Tensor:
@@ -131,23 +158,12 @@ def matmul(a: SparseMatrix, x: Tensor) -> Tensor:
 
 def row_sums(a: SparseMatrix) -> Tensor:
     """`A 1`: one number a row."""
-    return matmul(a, a.values.new_ones(a.pattern.shape[1], 1)).squeeze(1)
+    return a.row_sums()
 
 
 def edge_dot(pattern: Pattern, a: Tensor, b: Tensor) -> Tensor:
     """`<a_i, b_j>` for every entry `(i, j)` of the pattern: the gradient of `A b` with respect to the values of `A`."""
-    if pattern.nnz == 0:
-        return a.new_zeros(0)
-    if has_csr_kernels(a.device):
-        places = SparseMatrix(pattern, a.new_zeros(pattern.nnz))
-        sampled: Tensor = torch.sparse.sampled_addmm(places.csr, a, b.t(), beta=0.0)
-        return sampled.values()
-    out = a.new_empty(pattern.nnz)
-    for start in range(0, pattern.nnz, BLOCK_EDGES):
-        part = slice(start, start + BLOCK_EDGES)
-        left, right = a.index_select(0, pattern.row[part]), b.index_select(0, pattern.col[part])
-        out[part] = (left * right).sum(1)
-    return out
+    return pattern.dot(a, b)
 
 
 class _SparseLinear(torch.autograd.Function):

@@ -22,12 +22,14 @@ PARTS = ("speed", "memory", "growth")
 
 
 def bench(
-    part: str = typer.Argument("all", help="speed, memory, growth or all."),
+    part: str = typer.Argument("all", help="speed, memory, growth or all of these; scale: large graphs."),
     datasets: str | None = typer.Option(None, help="Names, separated by commas. Default: those at hand."),
     threads: int = typer.Option(1, help="CPU threads for everything that is measured."),
     seconds: float = typer.Option(5.0, help="Repeat a step for so long, on each dataset."),
     large: bool = typer.Option(False, "--large", help="Growth up to ten million edges: minutes, and some 8 GB."),
     plot: Path | None = typer.Option(None, help="A picture of the growth: PNG, PDF or SVG."),
+    only: str | None = typer.Option(None, help="Of scale: some parts, separated by commas. Default: all."),
+    work: Path | None = typer.Option(None, help="Of scale: where generated graphs are kept. Default: the cache."),
     out: Path | None = typer.Option(None, help="A JSON file for everything that was measured."),
     as_json: bool = typer.Option(False, "--json", help="Print everything as JSON."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress."),
@@ -43,11 +45,18 @@ def bench(
       gwn bench speed --datasets cora,texas --seconds 2
 
       gwn bench growth --large --plot growth.png --out growth.json
+
+      gwn bench scale --only arxiv,precomputed --out scale.json
     """
+    if part == "scale":
+        from gwn.cli.bench_scale import bench_scale
+
+        bench_scale(only, work, threads=threads, seconds=seconds, plot=plot, out=out, as_json=as_json, quiet=quiet)
+        return
     from gwn.benchmarks.run import run_benchmarks
     from gwn.training.store import write_json
 
-    require_known("benchmark", part, (*PARTS, "all"))
+    require_known("benchmark", part, (*PARTS, "all", "scale"))
     report = run_benchmarks(
         PARTS if part == "all" else (part,),
         datasets=None if datasets is None else [name.strip() for name in datasets.split(",") if name.strip()],
@@ -85,7 +94,7 @@ def _print_speed(rows: Sequence[SpeedRow]) -> None:
     facts = rows[0].facts
     title = f"One training step in ms: width {facts['width']}, {facts['steps']} steps (mp: message passing)"
     print_table(["dataset", *(case.replace("-", "\n") for case in cases)], cells, title)
-    _print_verdicts([verdict for row in rows for verdict in row.verdicts], "Speed")
+    print_verdicts([verdict for row in rows for verdict in row.verdicts], "Speed")
 
 
 def _print_memory(report: MemoryReport) -> None:
@@ -102,7 +111,7 @@ def _print_memory(report: MemoryReport) -> None:
     ]
     headings = ["graph", "laplacian", "steps", "width", "step MiB", "process MiB"]
     print_table(headings, cells, "Peak memory of one training step", left=2)
-    _print_verdicts(report.verdicts, "Memory")
+    print_verdicts(report.verdicts, "Memory")
 
 
 def _print_growth(report: GrowthReport) -> None:
@@ -117,10 +126,10 @@ def _print_growth(report: GrowthReport) -> None:
         for series in report.series
     ]
     print_table(["axis", "laplacian", "values", "ms", "MiB"], cells, "Growth of one training step", left=2)
-    _print_verdicts(report.verdicts, "Growth")
+    print_verdicts(report.verdicts, "Growth")
 
 
-def _print_verdicts(verdicts: Sequence[Verdict], title: str) -> None:
+def print_verdicts(verdicts: Sequence[Verdict], title: str) -> None:
     cells = [[v.subject, v.what, _short(v.value), f"{v.sign} {v.bar:g}", v.word] for v in verdicts]
     print_table(["", "target", "measured", "bar", ""], cells, f"{title}: targets", left=2)
 

@@ -7,11 +7,14 @@ from typing import Any
 
 import typer
 
+from gwn.cli import data_large
 from gwn.cli.tables import print_table
 from gwn.errors import GWNError
 from gwn.registry import require_known
 
-app = typer.Typer(help="List, describe and verify datasets.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(help="List, describe, verify, generate, convert.", no_args_is_help=True, rich_markup_mode=None)
+app.command("generate")(data_large.generate)
+app.command("convert")(data_large.convert)
 
 
 @app.command("list")
@@ -34,7 +37,7 @@ def list_datasets(as_json: bool = typer.Option(False, "--json", help="Print as J
 
 @app.command("info")
 def info(
-    name: str = typer.Argument(..., help="A dataset."),
+    name: str = typer.Argument(..., help="A dataset, or a graph folder."),
     directed: bool = typer.Option(False, "--directed", help="Edges as stored."),
     as_json: bool = typer.Option(False, "--json", help="Print as JSON."),
 ) -> None:
@@ -42,10 +45,10 @@ def info(
 
     Example:  gwn data info texas --directed
     """
-    from gwn.data import load_dataset
+    from gwn.cli.source import by_name
     from gwn.data.describe import describe
 
-    facts = describe(load_dataset(name, directed=directed))
+    facts = describe(by_name(name, directed))
     if as_json:
         typer.echo(json.dumps(facts, indent=2))
         return

@@ -16,6 +16,9 @@ def predict(
     out: Path = typer.Option(Path("predictions.csv"), help="The CSV file to write."),
     number: int | None = typer.Option(None, "--run-number", help="Which run's weights. Default: best on validation."),
     runs: Path = typer.Option(Path("runs"), help="Where `gwn train` put its results."),
+    memory: str | None = typer.Option(
+        None, help="What a graph folder may take, e.g. 4GB: it is then worked on from file to file."
+    ),
     device: str = typer.Option("auto", help="auto, cpu, cuda or mps."),
     as_json: bool = typer.Option(False, "--json", help="Print what was done as JSON."),
 ) -> None:
@@ -33,11 +36,17 @@ def predict(
     from gwn.training.store import write_atomic
 
     trained = load_trained(find_run_folder(run, runs), number)
-    data = reopen(trained.config.get("origin"), edges, nodes, graph)
-    table = predict_nodes(trained, data.graph, device)
-    write_atomic(out, table.to_csv(index=False).encode())
-    done = {"out": str(out), "nodes": len(table), "run": trained.run.run, "classes": trained.class_names}
+    if memory is not None:
+        from gwn.cli.large import predict_folder
+
+        count = predict_folder(trained, graph, runs, out, memory)
+    else:
+        data = reopen(trained.config.get("origin"), edges, nodes, graph)
+        table = predict_nodes(trained, data.graph, device)
+        write_atomic(out, table.to_csv(index=False).encode())
+        count = len(table)
+    done = {"out": str(out), "nodes": count, "run": trained.run.run, "classes": trained.class_names}
     if as_json:
         typer.echo(json.dumps(done))
     else:
-        typer.echo(f"{len(table)} nodes written to {out} (run {trained.run.run}, best on validation)")
+        typer.echo(f"{count} nodes written to {out} (run {trained.run.run}, best on validation)")

@@ -22,6 +22,10 @@ class TrainingProgress(TerminalBar):
         text = f"{self.label} run {run + 1}, validation {100 * score:.1f}".strip()
         self.update(self._done * self.epochs + epoch, text)
 
+    def on_columns(self, done: int, total: int) -> None:
+        """So many columns of the features have been propagated, before the first epoch."""
+        self.update(self._done * self.epochs, f"propagating, {done} of {total} columns")
+
     def on_run(self, result: RunResult) -> None:
         """One run is done, perhaps before its last epoch."""
         self._done += 1

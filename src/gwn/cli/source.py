@@ -1,4 +1,4 @@
-"""Where a graph comes from on the command line: a name, a pair of tables, or one file."""
+"""Where a graph comes from on the command line: a name, a folder, a pair of tables, or one file."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from gwn.cli.large import open_folder
 from gwn.data import Dataset, load_dataset
 from gwn.data.files import load_files, load_graph_file
 from gwn.data.schema import FeatureSchema
@@ -28,7 +29,7 @@ def open_source(
         what = "nothing was given" if not given else f"{' and '.join(given)} were given"
         raise GWNError(f"{what}; name a dataset (`gwn data list`), or give --edges and --nodes, or --graph")
     if dataset is not None:
-        return load_dataset(dataset, directed=directed), {"dataset": dataset, "directed": directed}
+        return by_name(dataset, directed), {"dataset": dataset, "directed": directed}
     if graph is not None:
         return load_graph_file(graph, directed=directed), {"graph": str(graph), "directed": directed}
     assert edges is not None
@@ -52,12 +53,22 @@ def reopen(origin: Mapping[str, Any] | None, edges: Path | None, nodes: Path | N
             raise GWNError("this model was not trained on tables, so it cannot read --edges and --nodes; use --graph")
         return _tables(origin, edges, nodes, directed)
     if "dataset" in origin:
-        return load_dataset(origin["dataset"], directed=directed)
+        return by_name(origin["dataset"], directed)
     if "graph" in origin:
         return load_graph_file(Path(origin["graph"]), directed=directed)
     if "schema" in origin:
         return _tables(origin, Path(origin["edges"]), Path(origin["nodes"]), directed)
     raise GWNError("this run does not say which graph it was trained on; give --edges and --nodes, or --graph")
+
+
+def by_name(dataset: str, directed: bool) -> Dataset:
+    """A dataset by its name, or a graph folder by its path."""
+    folder = open_folder(dataset)
+    if folder is None:
+        return load_dataset(dataset, directed=directed)
+    if directed:
+        raise GWNError(f"{dataset} is a graph folder, which holds an undirected graph; leave --directed out")
+    return folder.dataset()
 
 
 def _tables(origin: Mapping[str, Any], edges: Path, nodes: Path, directed: bool) -> Dataset:

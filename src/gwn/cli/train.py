@@ -9,12 +9,14 @@ from typing import Any
 
 import typer
 
+from gwn.cli.processes import shared, shared_by_processes, with_team
 from gwn.cli.tables import print_table
 from gwn.errors import GWNError
 
 
+@shared_by_processes
 def train(
-    dataset: str | None = typer.Argument(None, help="A dataset by name: see `gwn data list`."),
+    dataset: str | None = typer.Argument(None, help="A dataset by name (`gwn data list`), or a graph folder."),
     model: str = typer.Option("gwn-sym", "--model", "-m", help="A model by name: see `gwn models`."),
     split: str | None = typer.Option(
         None, help="per-class, uniform, stratified, or a published one: geom, public, time. Default: the dataset's."
@@ -38,7 +40,15 @@ def train(
     precompute: bool = typer.Option(
         False, "--precompute", help="Train without propagating: for a fixed operator and linear maps."
     ),
+    memory: str | None = typer.Option(
+        None, help="What a graph folder may take, e.g. 4GB; with --precompute it is worked on from file to file."
+    ),
     deterministic: bool = typer.Option(False, "--deterministic", help="Refuse operations that are not repeatable."),
+    processes: int | None = typer.Option(
+        None, help="Share the graph among so many processes on this machine; several machines: torchrun."
+    ),
+    partition: str = typer.Option("auto", help="Which process owns which nodes: metis, contiguous or auto."),
+    checkpoint: float = typer.Option(60.0, help="Seconds between checkpoints of a run that processes share."),
     tuned: bool = typer.Option(True, "--tuned/--no-tuned", help="Use tuned settings where there are any, or not."),
     out: Path = typer.Option(Path("runs"), help="Folder for the results."),
     force: bool = typer.Option(False, "--force", help="Compute again what is already there."),
@@ -54,18 +64,24 @@ def train(
       gwn train texas --model gwn-fa --split geom --set tau=0.5 --set time=3
 
       gwn train --edges edges.csv --nodes nodes.csv --label-column topic
+
+      gwn train FOLDER --model gwn-sym --precompute --memory 4GB --runs 1
+
+      gwn train FOLDER --model gwn-fa --processes 2 --runs 1
     """
+    from gwn.cli.large import OnFiles
     from gwn.cli.progress import TrainingProgress
     from gwn.cli.source import open_source
     from gwn.data import make_splits
     from gwn.models import model_spec
     from gwn.settings import find_tuned
-    from gwn.training import Experiment, TrainConfig, run_experiment
+    from gwn.training import TrainConfig, run_experiment
     from gwn.training.settings import effective_settings, parse_settings
 
     spec = model_spec(model)
     for_model, for_training = parse_settings(spec, [*settings, "precompute=true"] if precompute else settings)
-    config = TrainConfig(**{"device": device, "dtype": dtype, "deterministic": deterministic, **for_training})
+    of_machine = {"device": device, "dtype": dtype, "deterministic": deterministic}
+    config = TrainConfig(**{**spec.training, **of_machine, **for_training})
     chosen = effective_settings(spec, for_model)
     spec.build(1, 2, **chosen)  # a wrong setting is said before any data is read
     columns: dict[str, Any] = {
@@ -77,7 +93,9 @@ def train(
         "drop_columns": drop_column,
         "structural": features,
     }
-    data, origin = open_source(dataset, edges, nodes, graph, directed, columns)
+    files = OnFiles(dataset, memory, chosen)
+    on_disk = files.active or (shared() and files.graph is not None)
+    data, origin = files.source() if on_disk else open_source(dataset, edges, nodes, graph, directed, columns)
     splits = make_splits(data, split, runs, seed)
     table = None
     if tuned and dataset is not None:
@@ -88,7 +106,8 @@ def train(
         merged, of_training = table.merge(spec, for_model, for_training)
         chosen, config = effective_settings(spec, merged), replace(config, **of_training)
         spec.build(1, 2, **chosen)
-    experiment = Experiment(
+    experiment = files.experiment(
+        out,
         dataset=data,
         model=spec,
         settings=chosen,
@@ -98,7 +117,9 @@ def train(
         origin=origin,
         settings_from=None if table is None else table.origin([*for_model, *for_training]),
     )
+    experiment = with_team(experiment, files.graph)
     with TrainingProgress(runs, config.epochs, quiet=quiet) as progress:
+        files.report = progress.on_columns
         result, folder = run_experiment(
             experiment, out, force=force, on_progress=progress.on_epoch, on_run=progress.on_run
         )

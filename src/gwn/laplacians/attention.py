@@ -51,7 +51,7 @@ class AttentionOperator(Operator):
         """`tanh(g(n)^T [x_i || x_j])` for every entry (i, j) of the pattern, before dropout."""
         pattern, g = self.adjacency.matrix.pattern, self._g(n)
         as_target, as_source = torch.mv(x, g[0]), torch.mv(x, g[1])
-        return as_target.index_select(0, pattern.row).add_(as_source.index_select(0, pattern.col)).tanh_()
+        return as_target.index_select(0, pattern.row).add_(pattern.of_columns(as_source)).tanh_()
 
     def attended(self, step: Step, x: Tensor, velocity: Tensor, x0: Tensor) -> Tensor:
         """What alpha of this step is computed from."""

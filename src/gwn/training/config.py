@@ -27,6 +27,8 @@ class TrainConfig:
     weight_decay    Adam's L2 penalty
     batch_size      training nodes in one step; 0 for all of them. Mini-batches need a network with `precompute`, where
                     a step costs what its nodes cost
+    partitions      cut the graph into so many parts and train on `partitions_per_step` of them at a time: for networks
+                    that learn on edges, on graphs too large to train on as a whole; needs `pymetis`. 0: the whole graph
     stopping        "paper": stop when the validation loss exceeds the mean of the last ten; "patience": stop after
                     `patience` epochs without a better validation score; "none": run all epochs
     device, dtype   where and how precisely to compute
@@ -39,6 +41,8 @@ class TrainConfig:
     lr: float = 0.01
     weight_decay: float = 5e-4
     batch_size: int = 0
+    partitions: int = 0
+    partitions_per_step: int = 1
     stopping: str = "patience"
     patience: int = 50
     device: str = "auto"
@@ -53,7 +57,7 @@ class TrainConfig:
         for name in ("epochs", "lr", "patience"):
             if not getattr(self, name) > 0:
                 raise GWNError(f"{name} must be greater than 0; got {getattr(self, name)}")
-        for name in ("weight_decay", "threads", "batch_size"):
+        for name in ("weight_decay", "threads", "batch_size", "partitions"):
             if not getattr(self, name) >= 0:
                 raise GWNError(f"{name} must not be negative; got {getattr(self, name)}")
 
@@ -79,4 +83,6 @@ class TrainConfig:
         return self.threads or (1 if small else torch.get_num_threads())
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        """Everything that is set; partitions only where there are any, so that the names of other runs stay."""
+        skipped = () if self.partitions else ("partitions", "partitions_per_step")
+        return {name: value for name, value in asdict(self).items() if name not in skipped}

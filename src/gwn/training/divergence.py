@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from gwn.errors import Diverged
-from gwn.graph import Graph
 from gwn.networks import GWN
 
 
-def diverged(model: nn.Module, graph: Graph, epoch: int, loss: float) -> Diverged:
+class Seen(Protocol):
+    """What a network sees of a graph, or of one process's part of it."""
+
+    @property
+    def x(self) -> Tensor: ...
+    @property
+    def edge_index(self) -> Tensor: ...
+    @property
+    def edge_weight(self) -> Tensor | None: ...
+
+
+def diverged(model: nn.Module, graph: Seen, epoch: int, loss: float) -> Diverged:
     """The error for a loss or a gradient too large to compute with, with its cause and the setting to change."""
     start = f"training diverged in epoch {epoch}: the loss is {loss:.4g}"
     if any(not bool(torch.isfinite(p).all()) for p in model.parameters()):

@@ -10,18 +10,21 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import nn
 
 from gwn.data import Dataset, Split
 from gwn.errors import Diverged, GWNError
+from gwn.graph import Graph
 from gwn.models import ModelSpec
 from gwn.training.config import TrainConfig
-from gwn.training.fit import fit, seed_everything
+from gwn.training.fit import Fit, OnEpoch, fit, seed_everything
 from gwn.training.memory import PeakMemory
 from gwn.training.result import FORMAT, RunResult, environment, summary_of_runs
 from gwn.training.store import content_key, read_json, read_weights, write_json, write_weights
 
 OnProgress = Callable[[int, int, float], None]
 OnRun = Callable[[RunResult], None]
+CHECKPOINT = ".checkpoint"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -43,19 +46,9 @@ class Experiment:
 
     def describe(self) -> dict[str, Any]:
         """Everything that decides the outcome of a run, except its number."""
-        graph = self.dataset.graph
         return {
             "format": FORMAT,
-            "dataset": {
-                "name": self.dataset.name,
-                "hash": graph.content_hash(),
-                "files": dict(self.dataset.files),
-                "directed": self.dataset.directed,
-                "nodes": graph.num_nodes,
-                "edges": graph.num_edges,
-                "features": graph.num_features,
-                "classes": graph.num_classes,
-            },
+            "dataset": self.facts(),
             "metric": self.dataset.metric,
             "split": self.splits[0].kind,
             "seed": self.seed,
@@ -64,6 +57,33 @@ class Experiment:
             "training": self.config.to_json(),
             "selection": "epoch with the best validation score, ties by lower validation loss",
         }
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Features and classes."""
+        return self.dataset.graph.num_features, self.dataset.graph.num_classes
+
+    def facts(self) -> dict[str, Any]:
+        """What the graph is."""
+        graph = self.dataset.graph
+        return {
+            "name": self.dataset.name,
+            "hash": graph.content_hash(),
+            "files": dict(self.dataset.files),
+            "directed": self.dataset.directed,
+            "nodes": graph.num_nodes,
+            "edges": graph.num_edges,
+            "features": graph.num_features,
+            "classes": graph.num_classes,
+        }
+
+    def compute(self, number: int, split: Split, folder: Path, on_progress: OnProgress | None) -> RunResult:
+        """Train one run and write its weights."""
+        return _one_run(self, number, split, folder, on_progress)
+
+    def fit(self, model: nn.Module, graph: Graph, split: Split, on_epoch: OnEpoch | None, checkpoint: Path) -> Fit:
+        """Train one run's model; `checkpoint` is the file for what an interrupted run needs to go on."""
+        return fit(model, graph, split, self.config, self.dataset.metric, on_epoch)
 
     def folder(self, root: Path) -> Path:
         """Where its results live: the same configuration always has the same name."""
@@ -116,8 +136,9 @@ def _runs(
         path = folder / f"run-{number:02d}.json"
         result = None if force else _finished(path, split)
         if result is None:
-            result = _one_run(experiment, number, split, folder, on_progress)
+            result = experiment.compute(number, split, folder, on_progress)
             write_json(path, result.to_json())
+            path.with_suffix(CHECKPOINT).unlink(missing_ok=True)
         if on_run is not None:
             on_run(result)
         yield result
@@ -153,7 +174,7 @@ def _one_run(
     device, seed = config.torch_device, experiment.seed + number
     graph = dataset.graph.to(device, config.torch_dtype)
     seed_everything(seed, config.deterministic)
-    model = experiment.model.build(graph.num_features, graph.num_classes, **experiment.settings)
+    model = experiment.model.build(*experiment.sizes, **experiment.settings)
     model = model.to(device, config.torch_dtype)
     outcome = RunResult(
         run=number,
@@ -165,7 +186,7 @@ def _one_run(
     report = None if on_progress is None else (lambda epoch, score: on_progress(number, epoch, score))
     try:
         with PeakMemory(device) as peak:
-            fitted = fit(model, graph, split, config, dataset.metric, report)
+            fitted = experiment.fit(model, graph, split, report, folder / f"run-{number:02d}{CHECKPOINT}")
     except Diverged as error:
         return replace(outcome, status="diverged", reason=str(error))
     finally:

@@ -1,12 +1,10 @@
-"""The one training loop."""
+"""Training on a graph in memory: the steps, and what is evaluated after each epoch."""
 
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
@@ -17,25 +15,23 @@ from gwn.errors import GWNError
 from gwn.graph import Graph
 from gwn.networks import GWN
 from gwn.registry import lookup
+from gwn.scale.clusters import Clusters
 from gwn.training.config import TrainConfig
 from gwn.training.divergence import diverged
+from gwn.training.loop import Evaluation, Fit, OnEpoch, choose_epoch
 from gwn.training.metrics import METRICS
-from gwn.training.stopping import STOPPING
 
-OnEpoch = Callable[[int, float], None]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Fit:
-    """What one run of the loop gave: scores at the epoch chosen on validation, and that epoch's weights."""
-
-    val: float
-    test: float
-    val_loss: float
-    best_epoch: int
-    epochs: int
-    seconds: float
-    weights: dict[str, Tensor]
+__all__ = [
+    "Fit",
+    "OnEpoch",
+    "fit",
+    "flushed_denormals",
+    "logits_of",
+    "make_optimizer",
+    "predict_logits",
+    "seed_everything",
+    "train_step",
+]
 
 
 def seed_everything(seed: int, deterministic: bool = False) -> None:
@@ -58,20 +54,23 @@ def fit(
     """
     if config.batch_size > 0 and not (isinstance(model, GWN) and model.precompute):
         raise GWNError("batch_size needs a network with precompute=true, where a step costs what its nodes cost")
+    if config.batch_size > 0 and config.partitions > 0:
+        raise GWNError("batch_size and partitions are two ways to cut an epoch; use one of them")
     score = lookup("metric", metric, METRICS)
     y = graph.labels
     train, val, test = (part.to(y.device) for part in (split.train, split.val, split.test))
     evaluated = torch.cat([val, test])
     optimizer = make_optimizer(model, config)
-    stopping = STOPPING[config.stopping](config.patience)
-    best: Fit | None = None
-    started = time.perf_counter()
-    epoch = 0
-    for epoch in range(1, config.epochs + 1):
-        for rows in _batches(train, config.batch_size):
-            loss, stepped = train_step(model, graph, rows, optimizer)
+    clusters = Clusters.of(graph, train, config.partitions, config.partitions_per_step) if config.partitions else None
+
+    def train_epoch(epoch: int) -> None:
+        whole = ((graph, rows) for rows in _batches(train, config.batch_size))
+        for seen, rows in whole if clusters is None else clusters.epoch():
+            loss, stepped = train_step(model, seen, rows, optimizer)
             if not stepped:
                 raise diverged(model, graph, epoch, loss)
+
+    def evaluate(epoch: int) -> Evaluation:
         model.eval()
         with torch.no_grad():
             logits = logits_of(model, graph, evaluated)
@@ -79,24 +78,9 @@ def fit(
         val_loss = F.cross_entropy(val_logits, y[val]).item()
         if not math.isfinite(val_loss):
             raise diverged(model, graph, epoch, val_loss)
-        val_score = score(val_logits, y[val])
-        if best is None or (val_score, -val_loss) > (best.val, -best.val_loss):
-            best = Fit(
-                val=val_score,
-                test=score(test_logits, y[test]),
-                val_loss=val_loss,
-                best_epoch=epoch,
-                epochs=epoch,
-                seconds=0.0,
-                weights={name: tensor.detach().clone() for name, tensor in model.state_dict().items()},
-            )
-        if on_epoch is not None:
-            on_epoch(epoch, val_score)
-        if stopping.should_stop(val_loss, val_score):
-            break
-    assert best is not None
-    model.load_state_dict(best.weights)
-    return Fit(**{**best.__dict__, "epochs": epoch, "seconds": time.perf_counter() - started})
+        return Evaluation(val=score(val_logits, y[val]), val_loss=val_loss, test=lambda: score(test_logits, y[test]))
+
+    return choose_epoch(model, config, train_epoch, evaluate, on_epoch)
 
 
 def _batches(rows: Tensor, size: int) -> Iterable[Tensor]:

@@ -1,0 +1,1 @@
+"""One part of `gwn bench scale` a file."""

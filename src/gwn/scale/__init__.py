@@ -1,0 +1,1 @@
+"""Beyond one pass in memory: propagation from file to file, mini-batches of partitions, several processes."""
