@@ -7,7 +7,7 @@ import torch
 
 from dense import close
 from graphs import normal
-from gwn.dropout import dropout, dropout_mask
+from gwn.dropout import drawn_by_number, dropout, dropout_mask, numbered_mask
 
 
 def test_nothing_happens_outside_training_or_with_p_zero() -> None:
@@ -69,3 +69,28 @@ def test_the_gradient_passes_where_the_entry_did() -> None:
     out = dropout(x, 0.3, training=True)
     (gradient,) = torch.autograd.grad(out.sum(), x)
     close(gradient * x, out, 1e-14)
+
+
+def test_numbered_masks_do_not_depend_on_the_rows_at_hand() -> None:
+    whole, numbers = torch.ones(4000, 30), torch.arange(4000)
+    torch.manual_seed(0)
+    mask = numbered_mask(whole, 0.3, numbers)
+    assert abs(float(mask.mean()) - 1) < 0.01
+    assert float(mask.mean(0).std()) < 0.03  # columns and rows are alike
+    assert set(mask.unique().tolist()) == {0.0, mask.max().item()}
+    rows = torch.tensor([3999, 5, 17])
+    torch.manual_seed(0)
+    assert torch.equal(numbered_mask(whole[rows], 0.3, numbers[rows]), mask[rows])
+    assert not torch.equal(numbered_mask(whole, 0.3, numbers), mask)  # every call draws anew
+    neighbours = (mask[1:] > 0) == (mask[:-1] > 0)
+    assert abs(float(neighbours.float().mean()) - 0.58) < 0.01  # 0.7² + 0.3²: independent
+
+
+def test_dropout_finds_its_numbers() -> None:
+    x, numbers = torch.ones(6, 5), torch.tensor([4, 2, 9, 0, 1, 7])
+    torch.manual_seed(0)
+    with drawn_by_number({(2, 6): numbers}):
+        inside = dropout(x, 0.5, training=True)
+    torch.manual_seed(0)
+    assert torch.equal(inside, numbered_mask(x, 0.5, numbers))
+    assert torch.equal(dropout(x, 0.5, training=False), x)

@@ -19,4 +19,4 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]], title: s
     for row in rows:
         table.add_row(*row)
     piped = not sys.stdout.isatty()  # a file has no width: nothing is cut there
-    Console(highlight=False, markup=False, width=160 if piped else None).print(table)
+    Console(highlight=False, markup=False, width=1000 if piped else None).print(table)

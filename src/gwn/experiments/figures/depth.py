@@ -6,7 +6,7 @@ from gwn.experiments.figures.data import Axis, CurveData, Panel, Series, numbers
 from gwn.experiments.figures.depth_plan import DATASETS, MODELS, QUICK, Cell, DeepDataset, cells, in_order
 from gwn.experiments.figures.energy import last_features, relative_energy
 from gwn.experiments.figures.exhibit import FigureContext, FigureExhibit
-from gwn.experiments.figures.trained import Trained, runs_on_disk, train, train_missing
+from gwn.experiments.figures.trained import Trained, runs_a_point, runs_on_disk, train, train_missing
 from gwn.training import load_trained, summarise
 
 CAPTION = (
@@ -31,7 +31,7 @@ def compute(context: FigureContext) -> CurveData:
     layers = Axis(label="layers", scale="log")
     panels = [
         Panel(
-            title=dataset.title,
+            title=f"{dataset.title}, {runs_a_point(t for c, t in found.items() if c.dataset is dataset)}",
             kind="lines",
             x=layers,
             y=Axis(label="test accuracy", unit="%"),

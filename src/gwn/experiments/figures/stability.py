@@ -7,7 +7,7 @@ from gwn.experiments.figures.data import Axis, CurveData, Panel, Series, numbers
 from gwn.experiments.figures.exhibit import FigureContext, FigureExhibit
 from gwn.experiments.figures.growth import STEPS, growth_panel
 from gwn.experiments.figures.stability_plan import MODELS, QUICK, RUNS, TIME, Cell, cells
-from gwn.experiments.figures.trained import Trained, runs_on_disk, train, train_missing
+from gwn.experiments.figures.trained import Trained, runs_a_point, runs_on_disk, train, train_missing
 from gwn.training import summarise
 
 CAPTION = (
@@ -58,7 +58,7 @@ def compute(context: FigureContext) -> CurveData:
 
 def _panel(dataset: str, found: dict[Cell, Trained]) -> Panel:
     return Panel(
-        title=DATASETS[dataset].title,
+        title=f"{DATASETS[dataset].title}, {runs_a_point(t for c, t in found.items() if c.dataset == dataset)}",
         kind="lines",
         x=Axis(label="step length tau", scale="log"),
         y=Axis(label="test accuracy", unit="%"),

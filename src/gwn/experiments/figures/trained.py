@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -95,6 +95,15 @@ def train(context: FigureContext, wanted: Wanted, runs: int) -> Trained:
         settings=experiment.settings,
         settings_from=experiment.settings_from,
     )
+
+
+def runs_a_point(points: Iterable[Trained]) -> str:
+    """ "3 runs", or "1 to 3 runs": how much is behind each point of a panel."""
+    counts = sorted({len(point.runs) for point in points})
+    if not counts:
+        return "not run"
+    several = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else str(counts[0])
+    return f"{several} run{'s' if counts[-1] > 1 else ''} a point"
 
 
 def train_missing(context: FigureContext, figure: str, work: Sequence[tuple[str, Wanted, int]]) -> None:

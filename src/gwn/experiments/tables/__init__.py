@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gwn.experiments.exhibit import Exhibit
-from gwn.experiments.tables import base_models, datasets, heterophilic, homophilic, parameters, tau
+from gwn.experiments.tables import base_models, datasets, heterophilic, homophilic, parameters, peers, tau
 
 TABLES: dict[str, Exhibit] = {
     exhibit.name: exhibit
@@ -13,6 +13,7 @@ TABLES: dict[str, Exhibit] = {
         base_models.EXHIBIT,
         tau.HOMOPHILIC,
         tau.HETEROPHILIC,
+        peers.EXHIBIT,
         datasets.EXHIBIT,
         parameters.EXHIBIT,
     )

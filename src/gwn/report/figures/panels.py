@@ -98,6 +98,7 @@ def _steps(axes: Any, panel: Panel) -> None:
         style = {"color": look.colour, "linestyle": look.line, "linewidth": 1.4}
         axes.stairs(y, borders, label=series.label or None, **style)
         axes.stairs(y, borders, fill=True, color=look.colour, alpha=0.12)
+    axes.margins(y=0.3 if len(panel.series) > 1 else 0.05)  # room for the legend
 
 
 def _heat(axes: Any, panel: Panel) -> None:
@@ -140,7 +141,7 @@ def _set_scale(axes: Any, side: str, axis: Axis, columns: list[Numbers]) -> None
         set_scale("symlog", linthresh=1.0)
     elif axis.scale == "log":
         set_scale("log")
-        if 1 < len(present) <= 12 and side == "x":  # measured at a few places: label those
+        if 0 < len(present) <= 12 and side == "x":  # measured at a few places: label those
             set_ticks(present, [f"{value:g}" for value in present])
             set_ticks([], minor=True)
         elif present and present[-1] < FEW_DECADES * present[0]:  # powers of ten would leave it almost without labels

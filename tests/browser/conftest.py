@@ -1,0 +1,74 @@
+"""A real browser, where the system has one, and pages that must load whole and without a word of complaint."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+# No sandbox, because tests in a container run as root; WebGL is computed, because a container has no graphics card.
+ARGUMENTS = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"]
+PATIENCE = 120_000
+
+Open = Callable[..., Any]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Chromium of the system's packages, or the one that GWN_BROWSER names."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: make setup")
+    found = os.environ.get("GWN_BROWSER") or next(filter(None, map(shutil.which, NAMES)), None)
+    if found is None:
+        pytest.skip("no Chromium here: apt-get install chromium, or set GWN_BROWSER to a browser's path")
+    with playwright.sync_playwright() as driver:
+        launched = driver.chromium.launch(executable_path=found, args=ARGUMENTS)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture(scope="module")
+def visit(browser: Any) -> Iterator[Open]:
+    """Open a page from the disk and wait until it is ready; in the end, nothing may have failed or complained."""
+    trouble: list[str] = []
+    contexts = []
+
+    def visit_page(page_file: Path, *, phone: bool = False, script: str = "") -> Any:
+        size = {"width": 360, "height": 740} if phone else {"width": 1280, "height": 900}
+        context = browser.new_context(viewport=size, has_touch=phone, is_mobile=phone)
+        context.add_init_script(script)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE)
+        page.on("console", lambda message: trouble.append(message.text) if message.type != "log" else None)
+        page.on("pageerror", lambda error: trouble.append(str(error)))
+        page.on("requestfailed", lambda request: trouble.append(f"failed: {request.url}"))
+        page.on("dialog", lambda dialog: trouble.append(f"dialog: {dialog.message}"))
+        page.on(
+            "request",
+            lambda request: (
+                None if request.url.startswith(("file:", "data:", "blob:")) else trouble.append(f"asked: {request.url}")
+            ),
+        )
+        page.goto(page_file.resolve().as_uri())
+        page.wait_for_function("document.body.dataset.ready !== undefined")
+        return page
+
+    yield visit_page
+    for context in contexts:
+        context.close()
+    assert trouble == []
+
+
+def fits(page: Any) -> bool:
+    """Whether nothing sticks out to the right."""
+    return bool(page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"))
+
+
+UNNAMED = """[...document.querySelectorAll('button, input, select, [role=img]')].filter((each) =>
+    !(each.getAttribute('aria-label') || each.textContent.trim() || (each.labels && each.labels.length)))
+    .map((each) => each.outerHTML)"""

@@ -1,0 +1,101 @@
+"""`gwn report`'s page in a real browser, opened from the disk: tables sort by mouse and key, nothing is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from browser.conftest import UNNAMED, fits
+from gwn.experiments.exhibit import Exhibit
+from gwn.experiments.figures.data import Axis, CurveData, Panel, Series
+from gwn.experiments.figures.exhibit import figure_path, write_figure
+from gwn.experiments.table import TableCell, TableData, words
+from gwn.report import page as report_page
+
+Open = Callable[..., Any]
+WICKED = "<script>alert(1)</script>"
+
+
+def table() -> TableData:
+    scores = {"gcn": (81.5, "80.1 to 82.9"), WICKED: (None, "paper 70.10"), "gwn-fa": (9.25, "8.0 to 10.5")}
+    return TableData(
+        name="table-toy",
+        title="Scores <b>here</b>",
+        caption="Three models & one that was not measured.",
+        columns=("model", "toy", "remark", *(f"more {k}" for k in range(8))),
+        rows=tuple(
+            (
+                words(name),
+                TableCell(lines=("not measured" if value is None else f"{value:.2f}", below), value=value),
+                words(f"remark {10 - k}"),
+                *(words("a cell") for _ in range(8)),
+            )
+            for k, (name, (value, below)) in enumerate(scores.items())
+        ),
+        command="gwn reproduce table-toy",
+    )
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("report")
+    line = Panel(
+        title="one",
+        kind="lines",
+        x=Axis(label="time"),
+        y=Axis(label="amplitude"),
+        series=(Series(label="a", x=(0.0, 1.0), y=(1.0, 2.0)),),
+    )
+    figure = CurveData(name="roots", title="A figure", place="figure 0", caption="It rises.", panels=(line,))
+    write_figure(figure, figure_path("roots", folder / "results"))
+    exhibit = Exhibit(name="table-toy", title="scores", place="table 0", cells=(), tables=lambda results: (table(),))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(report_page, "TABLES", {"table-toy": exhibit})
+        return report_page.write_report(folder / "results", folder / "page")
+
+
+def order(page: Any) -> list[str]:
+    found: list[str] = page.locator("#table-toy tbody th").all_text_contents()
+    return found
+
+
+def test_tables_sort_by_mouse_and_key(report: Path, visit: Open) -> None:
+    page = visit(report)
+    heads = page.locator("#table-toy thead th")
+    assert order(page) == ["gcn", WICKED, "gwn-fa"]
+    heads.nth(1).locator("button").click()
+    assert heads.nth(1).get_attribute("aria-sort") == "descending"
+    assert order(page) == ["gcn", "gwn-fa", WICKED], "by number, not by text; what was not measured comes last"
+    page.keyboard.press("Enter")
+    assert heads.nth(1).get_attribute("aria-sort") == "ascending"
+    assert order(page) == ["gwn-fa", "gcn", WICKED]
+    page.keyboard.press("Tab")
+    page.keyboard.press("Space")
+    assert heads.nth(1).get_attribute("aria-sort") == "none"
+    assert order(page) == ["gwn-fa", WICKED, "gcn"], "remark 8, 9, 10"
+    assert page.evaluate(UNNAMED) == []
+
+
+def test_figures_commands_and_what_is_missing(report: Path, visit: Open) -> None:
+    page = visit(report)
+    image = page.locator("#figure-roots img")
+    assert image.evaluate("(img) => img.complete && img.naturalWidth > 0")
+    assert "It rises." in image.get_attribute("alt")
+    text = page.inner_text("body")
+    for part in ("gwn reproduce table-toy", "gwn reproduce figure-roots", "gwn reproduce figure-depth", "torch"):
+        assert part in text
+    assert page.inner_text("#table-toy h3") == "Scores <b>here</b>"
+    for anchor in page.locator("nav a").all():
+        assert page.locator(anchor.get_attribute("href")).count() == 1
+
+
+def test_the_report_on_a_small_screen_and_on_paper(report: Path, visit: Open) -> None:
+    page = visit(report, phone=True)
+    assert fits(page)
+    assert page.locator("#table-toy .scroll").evaluate("(box) => box.scrollWidth > box.clientWidth")
+    page.emulate_media(media="print")
+    assert not page.locator("nav").is_visible()
+    assert page.locator("#table-toy thead").is_visible()

@@ -1,0 +1,122 @@
+"""`gwn explore` and `gwn report` from the command line: what they write, and mistakes in one line."""
+
+from __future__ import annotations
+
+import builtins
+import threading
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gwn.cli.main import main
+from gwn.report.explore.serve import address, loopback_server
+
+Tables = tuple[Path, Path]
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GWN_CACHE", str(tmp_path / "cache"))
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    said = capsys.readouterr()
+    assert isinstance(stop.value.code, int)
+    return stop.value.code, said.out, said.err
+
+
+def test_a_graph_of_ones_own(capsys: pytest.CaptureFixture[str], tables: Tables) -> None:
+    files = ("--edges", str(tables[0]), "--nodes-file", str(tables[1]), "--label-column", "topic")
+    code, out, err = run(capsys, "explore", *files, "--model", "gwn-sym", "--nodes", "15", "--centre", "u4", "--quiet")
+    assert code == 0, err
+    page = Path(out.removeprefix("Open ").strip())
+    html = page.read_text(encoding="utf-8")
+    assert "15 of 60 nodes: the neighbourhood of u4" in html
+    assert "The wave of gwn-sym, trained on" in html
+    assert not [part for part in ("http://", "https://", "//cdn") if part in html]
+    names = {file.name for file in page.parent.rglob("*") if file.is_file()}
+    assert {"plotly.min.js", "graph.js", "index.js", "wave-000.js", "base.css"} <= names
+    (run_folder,) = Path("runs").iterdir()
+    code, out, err = run(capsys, "explore", "--run", str(run_folder), "--out", "again", "--quiet")
+    assert (code, err) == (0, "")
+    assert Path("again/index.html").is_file()
+
+
+def test_an_impulse_alone_leaves_nothing_old_behind(capsys: pytest.CaptureFixture[str]) -> None:
+    old = Path("page/data/wave-999.js")
+    old.parent.mkdir(parents=True)
+    old.write_text("")
+    code, _, err = run(capsys, "explore", "csbm", "--model", "none", "--nodes", "50", "--out", "page", "--quiet")
+    assert code == 0, err
+    assert not old.exists()
+    assert not Path("runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("explore",), "nothing was given"),
+        (("explore", "corra"), "did you mean 'cora'"),
+        (("explore", "csbm", "--model", "gcn"), "gcn has no wave to look at; use --model gwn-sym"),
+        (("explore", "csbm", "--model", "gwn-faa"), "did you mean 'gwn-fa'"),
+        (("explore", "csbm", "--nodes", "99999"), "--nodes must be from 2 to"),
+        (("explore", "csbm", "--model", "none", "--centre", "nobody"), "--centre names a node 'nobody'"),
+        (("explore", "--run", "runs/nothing"), "train one first with `gwn train`"),
+        (("explore", "csbm", "--run", "x"), "a dataset and --run were given"),
+        (("report", "--results", "nowhere"), "`gwn reproduce table-datasets` creates the first"),
+    ],
+)
+def test_mistakes_are_one_line(capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], complaint: str) -> None:
+    code, out, err = run(capsys, *arguments)
+    assert (code, out) == (2, "")
+    assert len(err.strip().splitlines()) == 1, err
+    assert complaint in err
+
+
+def test_no_edges_and_no_plotly(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("nodes.csv").write_text("id,age,topic\na,1,x\nb,2,y\nc,3,x\n")
+    Path("edges.csv").write_text("from,to\na,a\n")
+    files = (
+        "explore",
+        "--edges",
+        "edges.csv",
+        "--nodes-file",
+        "nodes.csv",
+        "--label-column",
+        "topic",
+        "--model",
+        "none",
+    )
+    code, _, err = run(capsys, *files)
+    assert code == 2
+    assert "has no edges, so no wave travels on it" in err
+
+    original = builtins.__import__
+
+    def without_plotly(name: str, *more: Any, **rest: Any) -> Any:
+        if name.startswith("plotly"):
+            raise ImportError(name)
+        return original(name, *more, **rest)
+
+    monkeypatch.setattr(builtins, "__import__", without_plotly)
+    code, _, err = run(capsys, "explore", "csbm")
+    assert code == 2
+    assert "pip install 'graph-wave-networks[explore]'" in err
+    assert not Path("runs").exists(), "said before anything is trained"
+
+
+def test_the_folder_is_served_to_this_machine_alone(tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text("hello")
+    with loopback_server(tmp_path, 0) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        assert address(server).startswith("http://127.0.0.1:")
+        with urllib.request.urlopen(address(server), timeout=10) as answer:
+            assert answer.read() == b"hello"
+        server.shutdown()
