@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -13,6 +11,7 @@ from pathlib import Path
 
 import torch
 
+from gwn.benchmarks.alone import run_alone
 from gwn.benchmarks.cases import competitor, gwn_case, peer_case
 from gwn.benchmarks.peers import PeerGAT, PeerGCN
 from gwn.benchmarks.problem import Problem
@@ -75,22 +74,9 @@ def peak_here(job: ScaleJob) -> float:
 
 
 def peak_alone(job: ScaleJob, timeout: float = 3600.0) -> float:
-    """The same in a fresh process, whose memory no earlier work has touched."""
-    threads = str(job.threads)
-    allocator = {"MALLOC_MMAP_THRESHOLD_": "131072"}  # freed tensors go back at once, so figures repeat
-    finished = subprocess.run(
-        [sys.executable, "-m", "gwn.benchmarks.scale_case"],
-        input=json.dumps(asdict(job)),
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        check=False,
-        env={**os.environ, "OMP_NUM_THREADS": threads, "MKL_NUM_THREADS": threads, **allocator},
-    )
-    if finished.returncode != 0:
-        last = finished.stderr.strip().splitlines()[-1:] or [f"ended with code {finished.returncode}"]
-        raise GWNError(f"{job.case} on {job.folder} could not be measured: {last[0]}")
-    return float(finished.stdout)
+    """The same in a fresh process."""
+    what = f"{job.case} on {job.folder}"
+    return float(run_alone(__spec__.name, asdict(job), what=what, threads=job.threads, timeout=timeout))
 
 
 if __name__ == "__main__":

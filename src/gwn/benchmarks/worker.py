@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import json
-import os
-import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -17,6 +15,7 @@ from typing import Any
 
 import torch
 
+from gwn.benchmarks.alone import run_alone
 from gwn.benchmarks.generate import uniform_graph
 from gwn.benchmarks.problem import Problem, adam, problem_of
 from gwn.benchmarks.timing import fixed_threads
@@ -66,27 +65,10 @@ class Answer:
 
 
 def measure_alone(job: Job, *, live: bool = True, timeout: float = 1800.0) -> Answer:
-    """The answer of a fresh process.
-
-    live   the C library gives every freed tensor back at once, so that the peak is what was in use: figures repeat to
-           half a per cent, where its own thresholds add or leave out a tensor or two. False: as any user's process
-           is, which is the question where the memory of the whole process is meant.
-    """
-    threads = str(job.threads)
-    allocator = {"MALLOC_MMAP_THRESHOLD_": "131072"} if live else {}
-    finished = subprocess.run(
-        [sys.executable, "-m", "gwn.benchmarks.worker"],
-        input=json.dumps(asdict(job)),
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        check=False,
-        env={**os.environ, "OMP_NUM_THREADS": threads, "MKL_NUM_THREADS": threads, **allocator},
-    )
-    if finished.returncode != 0:
-        last = finished.stderr.strip().splitlines()[-1:] or [f"ended with code {finished.returncode}"]
-        raise GWNError(f"{job.laplacian} with {job.steps} steps on {job.graph_name} could not be measured: {last[0]}")
-    return Answer(**json.loads(finished.stdout))
+    """The answer of a fresh process; `live` and `timeout` as for `run_alone`."""
+    what = f"{job.laplacian} with {job.steps} steps on {job.graph_name}"
+    said = run_alone(__spec__.name, asdict(job), what=what, threads=job.threads, live=live, timeout=timeout)
+    return Answer(**json.loads(said))
 
 
 def measure_here(job: Job) -> Answer:

@@ -17,7 +17,7 @@ from gwn.training.store import write_atomic
 COMMAND = "python -m gwn.report.documents"
 README, PAGE, RESULTS = Path("README.md"), Path("docs/results.md"), Path("results")
 SHOWN = ("majority", "mlp", "gcn", "gwn-sym", "gwn-fa", "gwn-plus")
-COLUMNS = {"homophilic": homophilic.MEASURED, "heterophilic": heterophilic.COLUMNS}
+COLUMNS = {"homophilic": homophilic.COLUMNS, "heterophilic": heterophilic.COLUMNS}
 
 
 def _cells(results: Path) -> dict[str, dict[str, View]]:

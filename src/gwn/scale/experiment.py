@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from gwn.data import Split
 from gwn.data.large.folder import GraphFolder
-from gwn.errors import Diverged, GWNError
+from gwn.errors import GWNError
 from gwn.networks import GWN
 from gwn.scale.budget import say_memory
 from gwn.scale.fit_files import fit_files
 from gwn.scale.propagate import propagate
-from gwn.training.experiment import Experiment, OnProgress
+from gwn.training.experiment import Experiment, OnProgress, record_run
 from gwn.training.fit import seed_everything
-from gwn.training.memory import PeakMemory
 from gwn.training.result import RunResult
-from gwn.training.store import content_key, write_weights
+from gwn.training.store import content_key
 
 OnColumns = Callable[[int, int], None]
 
@@ -53,32 +50,17 @@ class FileExperiment(Experiment):
         if not isinstance(model, GWN):
             raise GWNError(f"{self.model.name} is no wave network; --memory goes with gwn-sym or gwn and --precompute")
         features = propagate(self.graph, model, self.root, memory=self.memory, on_columns=self.on_columns)
-        outcome = RunResult(
-            run=number,
-            seed=seed,
-            split_hash=split.content_hash(),
-            split_sizes=(split.train.numel(), split.val.numel(), split.test.numel()),
-            status="ok",
-        )
-        report = None if on_progress is None else (lambda epoch, score: on_progress(number, epoch, score))
-        try:
-            with PeakMemory(torch.device("cpu")) as peak:
-                fitted = fit_files(model, self.graph, features, split, self.config, memory=self.memory, on_epoch=report)
-        except Diverged as error:
-            return replace(outcome, status="diverged", reason=str(error))
-        finally:
-            torch.use_deterministic_algorithms(False)
-        return replace(
-            outcome,
-            parameters=sum(parameter.numel() for parameter in model.parameters()),
-            val=fitted.val,
-            test=fitted.test,
-            val_loss=fitted.val_loss,
-            best_epoch=fitted.best_epoch,
-            epochs=fitted.epochs,
-            seconds=fitted.seconds,
-            peak_memory_mib=peak.mebibytes,
-            weights_sha256=write_weights(folder / f"run-{number:02d}.safetensors", fitted.weights),
+        return record_run(
+            lambda report: fit_files(
+                model, self.graph, features, split, self.config, memory=self.memory, on_epoch=report
+            ),
+            model,
+            number,
+            seed,
+            split,
+            self.config.torch_device,
+            folder,
+            on_progress,
         )
 
 

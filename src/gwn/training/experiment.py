@@ -176,6 +176,33 @@ def _one_run(
     seed_everything(seed, config.deterministic)
     model = experiment.model.build(*experiment.sizes, **experiment.settings)
     model = model.to(device, config.torch_dtype)
+    checkpoint = folder / f"run-{number:02d}{CHECKPOINT}"
+    return record_run(
+        lambda report: experiment.fit(model, graph, split, report, checkpoint),
+        model,
+        number,
+        seed,
+        split,
+        device,
+        folder,
+        on_progress,
+    )
+
+
+def record_run(
+    train: Callable[[OnEpoch | None], Fit],
+    model: nn.Module,
+    number: int,
+    seed: int,
+    split: Split,
+    device: torch.device,
+    folder: Path,
+    on_progress: OnProgress | None,
+) -> RunResult:
+    """Train, keep the weights, and say what came out: scores, time and memory, or why it diverged.
+
+    train   the training itself, told where to report each epoch
+    """
     outcome = RunResult(
         run=number,
         seed=seed,
@@ -186,7 +213,7 @@ def _one_run(
     report = None if on_progress is None else (lambda epoch, score: on_progress(number, epoch, score))
     try:
         with PeakMemory(device) as peak:
-            fitted = experiment.fit(model, graph, split, report, folder / f"run-{number:02d}{CHECKPOINT}")
+            fitted = train(report)
     except Diverged as error:
         return replace(outcome, status="diverged", reason=str(error))
     finally:

@@ -6,10 +6,20 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gwn.experiments.cell import Cell
+from gwn.experiments.exhibit import Exhibit
+from gwn.experiments.paper import place
 from gwn.experiments.recipe import BUDGETS
 from gwn.experiments.rows import ROWS
 from gwn.experiments.table import TableData, words
-from gwn.experiments.tables.accuracy import PROTOCOL, heading
+from gwn.experiments.tables.accuracy import (
+    PROTOCOL,
+    figures,
+    heading,
+    paired_table,
+    rank_table,
+    test_selected_table,
+    views,
+)
 from gwn.experiments.view import view
 
 FULL = tuple(row.name for row in ROWS.values() if row.full or row.name == "majority")
@@ -50,3 +60,28 @@ def uniform_table(results: Path, name: str, command: str, datasets: Sequence[str
         command=command,
         records=tuple(records),
     )
+
+
+def accuracy_exhibit(name: str, kind: str, columns: Sequence[str], unmeasured: Sequence[str] = ()) -> Exhibit:
+    """A table of accuracies with everything that belongs to it.
+
+    kind         "homophilic" or "heterophilic": the paper's table, and the word for its datasets
+    unmeasured   further columns, shown with the paper's figures alone
+    """
+    command, title = f"gwn reproduce {name}", f"Test accuracy on {kind} datasets ({place(kind)})"
+    datasets = [column.split(".")[0] for column in columns if column.endswith(".per-class")]
+
+    def tables(results: Path) -> tuple[TableData, ...]:
+        shown = (*columns, *unmeasured)
+        cells = views(results, kind, tuple(ROWS), shown)
+        return (
+            figures(name, title, command, cells, shown),
+            uniform_table(results, name, command, datasets),
+            paired_table(name, command, cells, columns),
+            rank_table(name, command, cells, columns),
+            test_selected_table(name, command, cells, columns),
+        )
+
+    now, beyond = planned(columns)
+    what = f"accuracy on {kind} datasets"
+    return Exhibit(name=name, title=what, place=place(kind), cells=now, beyond=beyond, tables=tables)
