@@ -100,7 +100,7 @@ def test_more_trials_learn_from_the_first(make_search: MakeSearch, make_job: Mak
 
 
 def test_other_spaces_begin_at_random(make_search: MakeSearch, make_job: MakeJob) -> None:
-    search = make_search(model="mlp")
+    search = make_search(model="mlp", space="paper")
     (first,) = run(make_job(search, 1), search)
     assert START not in first.user_attrs
 

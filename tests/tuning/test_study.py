@@ -118,7 +118,7 @@ def test_hopeless_trials_are_pruned_while_they_train(
 
     def train(search: Search, settings: object, config: object, number: int, on_epoch: OnEpoch) -> dict[str, float]:
         score = next(scores)
-        for epoch in range(1, 60):
+        for epoch in range(1, 70):
             on_epoch(epoch, score)
         return {"val": score}
 
@@ -126,8 +126,8 @@ def test_hopeless_trials_are_pruned_while_they_train(
     search = make_search()
     trials = run(make_job(search, 6), search)
     assert [trial.state for trial in trials] == [TrialState.COMPLETE] * 4 + [TrialState.PRUNED] * 2
-    assert trials[-1].user_attrs["reason"] == "behind the best in epoch 20 of split 1"
-    assert [*trials[0].intermediate_values] == [20, 50, 1020, 1050]
+    assert trials[-1].user_attrs["reason"] == "behind the best in epoch 30 of split 1"
+    assert [*trials[0].intermediate_values] == [30, 60, 1030, 1060]
 
 
 def test_no_trial_after_the_deadline(make_search: MakeSearch, make_job: MakeJob) -> None:

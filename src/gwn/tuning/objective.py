@@ -46,7 +46,7 @@ def score_trial(search: Search, trial: optuna.Trial) -> float:
     return mean
 
 
-CHECKPOINTS = (20, 50, 100)
+CHECKPOINTS = (30, 60, 100)
 """Epochs of each split at which a trial is compared with the others."""
 
 
@@ -61,14 +61,15 @@ def _pruning(trial: optuna.Trial, before: Sequence[Mapping[str, Any]]) -> OnEpoc
         if epoch not in CHECKPOINTS:
             return
         trial.report((sum(split["val"] for split in before) + best) / (len(before) + 1), 1000 * len(before) + epoch)
-        if trial.should_prune():
+        # Starts are anchors: what learns slowly there must not keep the search away from its whole neighbourhood.
+        if START not in trial.user_attrs and trial.should_prune():
             trial.set_user_attr(REASON, f"behind the best in epoch {epoch} of split {len(before) + 1}")
             raise optuna.TrialPruned
 
     return on_epoch
 
 
-TUNED_TRAINING = ("epochs", "lr", "weight_decay", "stopping", "patience")
+TUNED_TRAINING = ("epochs", "lr", "weight_decay", "batch_size", "stopping", "patience")
 """What a tuned table says of the training; device, threads and the like belong to a machine."""
 
 

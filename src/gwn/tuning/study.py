@@ -23,7 +23,7 @@ STARTUP = 10
 """Trials drawn at random before the sampler learns from them."""
 UNPRUNED = 4
 """Trials finished before any is pruned."""
-BEST_SHARE = 30.0
+BEST_SHARE = 40.0
 """Per cent: a trial goes on while it is among the best so many at the same point."""
 
 OnTrials = Callable[[Sequence[FrozenTrial]], None]
@@ -64,12 +64,10 @@ def make_sampler(seed: int, place: int) -> TPESampler:
 
 def begin_starts(study: optuna.Study, search: Search) -> None:
     """Have the next of the space's starts tried that is not tried yet, before anything else."""
-    going_on = (TrialState.RUNNING, TrialState.WAITING)
-    begun = {
-        trial.user_attrs.get(START)
-        for trial in study.get_trials(deepcopy=False)
-        if is_finished(trial) or trial.state in going_on
-    }
+    trials = study.get_trials(deepcopy=False)
+    if any(trial.state == TrialState.WAITING for trial in trials):
+        return  # a start, or the trial of a dead worker: that one is next
+    begun = {trial.user_attrs.get(START) for trial in trials if is_finished(trial) or trial.state == TrialState.RUNNING}
     for number in range(len(search.space.starts)):
         if number not in begun:
             parameters, _ = search.space.start(number, search.model, search.fixed)
