@@ -44,7 +44,9 @@ def reproduce(
 
       gwn reproduce                                        what there is
 
-      gwn reproduce table-heterophilic                     from the committed results, in seconds
+      gwn reproduce table-heterophilic --no-compute        from the committed results, in seconds
+
+      gwn reproduce table-heterophilic --jobs 2            compute what is missing first
 
       gwn reproduce table-homophilic --format latex --out tables
 
@@ -116,6 +118,8 @@ def _compute(cells: tuple[Cell, ...], place: Workplace, jobs: int, deadline: flo
         return
     done = 0
     with TerminalBar("cells", len(todo), "cells", quiet=quiet) as bar:
+        if len(todo) > 1:
+            bar.say(f"{len(todo)} of {len(cells)} cells are missing and are computed now; --no-compute only prints")
 
         def on_cell(cell: Cell, trouble: str) -> None:
             nonlocal done
