@@ -46,7 +46,7 @@ def compute(context: FigureContext) -> CurveData:
         place=EXHIBIT.place,
         caption=CAPTION,
         panels=tuple(_panel(column, [p for p in points if p.cell.column == column]) for column in columns),
-        columns=min(2, len(columns)),
+        columns=min(3, len(columns)),
         provenance={"cells": [point.cell.name for point in points]},
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -141,8 +142,10 @@ def _set_scale(axes: Any, side: str, axis: Axis, columns: list[Numbers]) -> None
         set_scale("symlog", linthresh=1.0)
     elif axis.scale == "log":
         set_scale("log")
-        if 0 < len(present) <= 12 and side == "x":  # measured at a few places: label those
-            set_ticks(present, [f"{value:g}" for value in present])
+        places = [f"{value:g}" for value in present]
+        chosen = max(map(len, places), default=0) <= 4 and all(b >= 1.5 * a for a, b in pairwise(present))
+        if 0 < len(present) <= 12 and side == "x" and chosen:  # a few places chosen to measure at: label those
+            set_ticks(present, places)
             set_ticks([], minor=True)
         elif present and present[-1] < FEW_DECADES * present[0]:  # powers of ten would leave it almost without labels
             part = getattr(axes, f"{side}axis")
