@@ -38,6 +38,8 @@ def draw_scale(part: Mapping[str, Any], path: Path) -> None:
                 panel.loglog(values, times, marker="os"[place % 2], color=PALETTE[place], markersize=4, label=label)
             _, values, times = lines[-1]
             panel.loglog(values, [times[0] * v / values[0] for v in values], ":", color="#888888", linewidth=1)
+            panel.set_xticks(values, [f"{value:g}" if value < 1e4 else f"{value:.0e}" for value in values])
+            panel.set_xticks([], minor=True)
             panel.set_xlabel(axis)
             panel.legend(fontsize=7.5, frameon=False, loc="upper left")
         panels[0].set_ylabel("time of a training step (ms)")
