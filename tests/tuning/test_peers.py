@@ -12,7 +12,7 @@ from gwn.models import MODELS, model_spec
 from gwn.training import TrainConfig
 from gwn.tuning import Job, Search, run_search
 from gwn.tuning.objective import SETTINGS, SPLITS, START, TRAINING
-from gwn.tuning.peers import PEER_DIMENSIONS
+from gwn.tuning.peers import PEER_DIMENSIONS, PEER_STARTS
 from gwn.tuning.space import Space
 from gwn.tuning.spaces import SPACES
 from gwn.tuning.worker import work
@@ -58,21 +58,31 @@ def test_published_settings_are_the_defaults(model: str) -> None:
             assert {*searched[name].parameters(value).items()} <= {*parameters.items()}
 
 
+@pytest.mark.parametrize("model", sorted(PEER_STARTS))
+def test_starts_have_settings_of_their_model(model: str) -> None:
+    spec = model_spec(model)
+    for number, start in enumerate(PEERS.starts_of(spec)):
+        parameters, beyond = PEERS.start(number, spec, {})
+        assert {*start} <= {*spec.settings(), *TrainConfig().to_json()}
+        assert parameters or beyond
+
+
 def test_first_trial_has_the_defaults_also_where_no_dimension_reaches(
     make_search: MakeSearch, make_job: MakeJob
 ) -> None:
     search = make_search(model="ordered-gnn", space="peers")
-    trials = run(make_job(search, 3), search)
+    trials = run(make_job(search, 4), search)
     first, *others = trials
-    assert first.user_attrs[START] == 0
-    assert not any(START in trial.user_attrs for trial in others)
+    assert [trial.user_attrs.get(START) for trial in trials] == [0, 1, 2, None]
+    assert others[0].user_attrs[SETTINGS]["shared_gate"] and not first.user_attrs[SETTINGS]["shared_gate"]
+    assert others[1].user_attrs[TRAINING]["weight_decay"] == 5e-3
     spec = search.model
     assert first.user_attrs[SETTINGS] == {**spec.defaults(), "hidden_channels": 8}
     assert first.user_attrs[TRAINING]["lr"] == spec.training["lr"]
     assert first.user_attrs[TRAINING]["weight_decay"] == spec.training["weight_decay"]
     assert len(first.user_attrs[SPLITS]) == 2
     assert first.params["num_layers"] == 8
-    assert len({trial.user_attrs[TRAINING]["lr"] for trial in trials}) == 3
+    assert len({trial.user_attrs[TRAINING]["lr"] for trial in trials}) == 3  # the first two have the authors'
 
 
 def test_defaults_out_of_reach_are_tried_all_the_same(make_search: MakeSearch, make_job: MakeJob) -> None:
@@ -85,13 +95,13 @@ def test_defaults_out_of_reach_are_tried_all_the_same(make_search: MakeSearch, m
 
 def test_an_interrupted_first_trial_is_begun_again(make_search: MakeSearch, make_job: MakeJob) -> None:
     search = make_search(model="mlp", space="peers")
-    job = make_job(search, 2)
+    job = make_job(search, 3)
     study = job.open_study()
     study.enqueue_trial({}, user_attrs={START: 0})
     study.tell(study.ask(), state=TrialState.FAIL)  # no reason: it does not count
     work(job, search)
     complete = [trial for trial in study.get_trials() if trial.state == TrialState.COMPLETE]
-    assert [START in trial.user_attrs for trial in complete] == [True, False]
+    assert [trial.user_attrs.get(START) for trial in complete] == [0, 1, None]
 
 
 def test_more_trials_learn_from_the_first(make_search: MakeSearch, make_job: MakeJob) -> None:

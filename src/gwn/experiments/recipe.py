@@ -29,7 +29,7 @@ class Budget:
 
 
 # Small test sets need many splits to tell settings apart; large graphs have little noise and cost much.
-_WEBKB = Budget(trials=80, splits=5, peer_trials=5, peer_splits=2)
+_WEBKB = Budget(trials=80, splits=5, peer_trials=8, peer_splits=3)
 _MEDIUM = Budget(trials=70, splits=2, peer_trials=5, peer_splits=1)
 _LARGE = Budget(trials=12, splits=1, peer_trials=5, peer_splits=1, short=True)
 

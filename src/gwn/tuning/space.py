@@ -21,6 +21,7 @@ class Space:
 
     own               by a model's name, what it searches in its own way: before `dimensions`, and instead of them
     starts            what the first trials have beside the model's published settings, one mapping a trial
+    own_starts        by a model's name, those of it alone, after `starts`
     """
 
     name: str
@@ -28,6 +29,7 @@ class Space:
     dimensions: tuple[Dimension, ...]
     own: Mapping[str, tuple[Dimension, ...]] = field(default_factory=dict)
     starts: tuple[Mapping[str, Any], ...] = ()
+    own_starts: Mapping[str, tuple[Mapping[str, Any], ...]] = field(default_factory=dict)
 
     def sample(self, trial: optuna.trial.BaseTrial, model: ModelSpec, fixed: Mapping[str, Any]) -> dict[str, Any]:
         """A choice for every setting that the model has and that is not fixed, and the fixed ones."""
@@ -45,10 +47,16 @@ class Space:
         has = {*model.settings(), *(f.name for f in fields(TrainConfig))} - {dimension.setting for dimension in own}
         return [*own, *(dimension for dimension in self.dimensions if dimension.setting in has)]
 
+    def starts_of(self, model: ModelSpec) -> tuple[Mapping[str, Any], ...]:
+        """What the model's first trials have, in their order."""
+        return (*self.starts, *self.own_starts.get(model.name, ()))
+
     def start(self, number: int, model: ModelSpec, fixed: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """The settings of start `number` as (Optuna's parameters, settings that no dimension reaches)."""
         of_training = {f.name: f.default for f in fields(TrainConfig)}
-        chosen = effective_settings(model, {**self.starts[number], **fixed})  # with what only its Laplacian has
+        chosen = effective_settings(
+            model, {**self.starts_of(model)[number], **fixed}
+        )  # with what only its Laplacian has
         defaults = {**of_training, **model.training, **chosen, **model.fixed}
         parameters: dict[str, Any] = {}
         beyond = {name: defaults[name] for name in model.training if name not in fixed}

@@ -9,7 +9,7 @@ from gwn.networks import GWN
 from gwn.registry import lookup
 from gwn.tuning.dimension import Dimension
 from gwn.tuning.extended import EXTENDED_DIMENSIONS, EXTENDED_STARTS
-from gwn.tuning.peers import PEER_DIMENSIONS, SHARED_DIMENSIONS
+from gwn.tuning.peers import PEER_DIMENSIONS, PEER_STARTS, SHARED_DIMENSIONS
 from gwn.tuning.space import Space
 
 _PAPER = (
@@ -61,6 +61,7 @@ SPACES: dict[str, Space] = {
             dimensions=SHARED_DIMENSIONS,
             own=PEER_DIMENSIONS,
             starts=({},),
+            own_starts=PEER_STARTS,
         ),
     )
 }

@@ -68,7 +68,7 @@ def begin_starts(study: optuna.Study, search: Search) -> None:
     if any(trial.state == TrialState.WAITING for trial in trials):
         return  # a start, or the trial of a dead worker: that one is next
     begun = {trial.user_attrs.get(START) for trial in trials if is_finished(trial) or trial.state == TrialState.RUNNING}
-    for number in range(len(search.space.starts)):
+    for number in range(len(search.space.starts_of(search.model))):
         if number not in begun:
             parameters, _ = search.space.start(number, search.model, search.fixed)
             study.enqueue_trial(parameters, user_attrs={START: number})
