@@ -74,7 +74,8 @@ def test_first_trial_has_the_defaults_also_where_no_dimension_reaches(
     trials = run(make_job(search, 4), search)
     first, *others = trials
     assert [trial.user_attrs.get(START) for trial in trials] == [0, 1, 2, None]
-    assert others[0].user_attrs[SETTINGS]["shared_gate"] and not first.user_attrs[SETTINGS]["shared_gate"]
+    assert others[0].user_attrs[SETTINGS]["shared_gate"]
+    assert not first.user_attrs[SETTINGS]["shared_gate"]
     assert others[1].user_attrs[TRAINING]["weight_decay"] == 5e-3
     spec = search.model
     assert first.user_attrs[SETTINGS] == {**spec.defaults(), "hidden_channels": 8}
