@@ -26,7 +26,7 @@ MANY = 4
 
 
 def draw_figure(data: CurveData, path: Path, *, caption: bool = True) -> None:
-    """SVG, PDF or PNG by the file's suffix; without `caption` for a paper that sets its own."""
+    """SVG, PDF or PNG by the file's suffix; without `caption` and its title for a page or a paper that sets its own."""
     suffix = path.suffix.lstrip(".")
     if suffix not in FORMATS:
         raise GWNError(f"a figure can be {', '.join(FORMATS)}; got {path.name!r}")
@@ -58,7 +58,8 @@ def _figure(data: CurveData, caption: bool) -> Figure:
         axes.set_visible(False)
     if shared:
         _legend_below(top, panels, shared, _legend_columns(width))
-    top.suptitle(data.title, x=0.01, ha="left", fontsize="large")
+    if caption:
+        top.suptitle(data.title, x=0.01, ha="left", fontsize="large")
     bottom.text(0.01, 0.98, "\n".join(lines), va="top", ha="left", fontsize=CAPTION_SIZE, linespacing=1.3)
     return figure
 
