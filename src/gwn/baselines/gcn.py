@@ -6,19 +6,17 @@ from itertools import pairwise
 
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch_geometric.nn import GCNConv
-from torch_geometric.nn.inits import glorot
 
+from gwn.baselines.layers import GCNConv, graph_of
 from gwn.dropout import dropout
 from gwn.model_spec import ModelSpec
-from gwn.networks.feedforward import Linear, drop_features
+from gwn.networks.feedforward import drop_features
 
 
 class GCN(nn.Module):
     """`H(l+1) = relu(Â H(l) W(l))`, `Â = D̃^-1/2 (A + I) D̃^-1/2`; dropout before every layer.
 
-    Two layers and dropout 0.5 as in the paper. The layers are PyG's; the first one's weight is replaced by a linear
-    map that also takes sparse features.
+    Two layers and dropout 0.5 as in the paper.
     """
 
     def __init__(
@@ -28,21 +26,16 @@ class GCN(nn.Module):
         self.dropout = dropout
         widths = [in_channels, *[hidden_channels] * (num_layers - 1), out_channels]
         self.convs = nn.ModuleList(GCNConv(a, b) for a, b in pairwise(widths))
-        self.convs[0].lin = Linear(in_channels, widths[1], bias=False)
-        self.reset_parameters()
 
     def reset_parameters(self) -> None:
         for conv in self.convs:
             conv.reset_parameters()  # type: ignore[operator]
-        first = self.convs[0].lin
-        assert isinstance(first, Linear)
-        glorot(first.weight)  # as PyG's own layers
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
-        hidden: Tensor = self.convs[0](drop_features(x, self.dropout, self.training), edge_index, edge_weight)
+        matrix = graph_of(x, edge_index, edge_weight).matrix
+        hidden: Tensor = self.convs[0](drop_features(x, self.dropout, self.training), matrix)
         for conv in list(self.convs)[1:]:
-            hidden = dropout(F.relu(hidden), self.dropout, self.training)
-            hidden = conv(hidden, edge_index, edge_weight)
+            hidden = conv(dropout(F.relu(hidden), self.dropout, self.training), matrix)
         return hidden
 
 
@@ -53,5 +46,5 @@ SPEC = ModelSpec(
     paper="Kipf and Welling, Semi-Supervised Classification with Graph Convolutional Networks, ICLR 2017",
     year=2017,
     kind="mainstream",
-    origin="PyG's GCNConv",
+    origin="PyG's GCNConv on our sparse products",
 )
