@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from gwn.adjacency import Adjacency, adjacency_of
 from gwn.baselines.layers import attention_product
+from gwn.baselines.products import edge_scores
 from gwn.dropout import dropout
 from gwn.errors import GWNError
 from gwn.model_spec import ModelSpec
@@ -42,7 +43,7 @@ class SignedLayer(nn.Module):
         pattern, root = graph.matrix.pattern, graph.degree.sqrt()
         ratio = root.index_select(0, pattern.col) / root.index_select(0, pattern.row) - 1
         unit = F.normalize(z, dim=1)
-        cosine = (unit.index_select(0, pattern.row) * unit.index_select(0, pattern.col)).sum(1)
+        cosine = edge_scores(pattern, unit, unit)
         share = torch.softmax(self.share, 0)
         signed = share[1] * F.relu(cosine) - share[2] * F.relu(-cosine)
         correction = F.softplus((0.5 + self.degree[0]) * ratio + self.degree[1])
