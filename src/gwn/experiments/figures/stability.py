@@ -30,7 +30,6 @@ def compute(context: FigureContext) -> CurveData:
         for cell in plan
         if runs[cell.dataset] >= number
     ]
-    rounds.sort(key=lambda one: runs[one[1].dataset] == 1)  # the large graphs last
     train_missing(context, EXHIBIT.name, rounds)
     found: dict[Cell, Trained] = {}
     for cell in plan:

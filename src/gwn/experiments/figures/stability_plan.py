@@ -55,7 +55,7 @@ RUNS = {
     "texas": 3, "cornell": 3, "wisconsin": 3, "cora": 2, "citeseer": 2,
     "actor": 1, "photo": 1, "pubmed": 1, "cs": 1, "computers": 1, "deezer-europe": 1,
 }  # fmt: skip
-"""Runs of every dataset, small ones first; where time runs out, the rest waits."""
+"""Runs of every dataset, small ones first; one of all before the second of any."""
 
 QUICK = {"texas": 1}
 
