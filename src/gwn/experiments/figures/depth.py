@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from gwn.experiments.figures.curves import accuracy_series, trained_so_far
 from gwn.experiments.figures.data import Axis, CurveData, Panel, Series, numbers
-from gwn.experiments.figures.depth_plan import DATASETS, MODELS, QUICK, Cell, DeepDataset, cells, in_order
+from gwn.experiments.figures.depth_plan import DATASETS, MODELS, QUICK, Cell, DeepDataset, DeepModel, cells, in_order
 from gwn.experiments.figures.energy import last_features, relative_energy
 from gwn.experiments.figures.exhibit import FigureContext, FigureExhibit
-from gwn.experiments.figures.trained import Trained, runs_a_point, runs_on_disk, train, train_missing
-from gwn.training import load_trained, summarise
+from gwn.experiments.figures.trained import Trained, runs_a_point, train_missing
+from gwn.training import load_trained
 
 CAPTION = (
     "Test accuracy (mean and 95 % interval where there are several runs) and Dirichlet energy tr(X'(I - A)X)/||X||² "
@@ -21,13 +22,16 @@ def compute(context: FigureContext) -> CurveData:
     datasets = QUICK if context.quick else DATASETS
     plan = cells(datasets)
     train_missing(context, EXHIBIT.name, [(cell.name, cell.wanted, runs) for cell, runs in in_order(plan)])
-    found: dict[Cell, Trained] = {}
-    for place, cell in enumerate(plan):
-        context.advance(place, len(plan), "energies")
-        count = min(cell.runs, runs_on_disk(context, cell.wanted))
-        if count:
-            found[cell] = train(context, cell.wanted, count)
-    energies = {cell: _energy(trained) for cell, trained in found.items()}
+    found = trained_so_far(context, [(cell, cell.wanted, cell.runs) for cell in plan])
+    energies: dict[Cell, float | None] = {}
+    for place, (cell, trained) in enumerate(found.items()):
+        context.advance(place, len(found), "energies")
+        energies[cell] = _energy(trained)
+
+    def accuracy(dataset: DeepDataset, model: DeepModel) -> Series:
+        here = [(cell.depth, t) for cell, t in found.items() if cell.dataset is dataset and cell.model is model]
+        return accuracy_series(model.label, model.key, here)
+
     layers = Axis(label="layers", scale="log")
     panels = [
         Panel(
@@ -35,7 +39,7 @@ def compute(context: FigureContext) -> CurveData:
             kind="lines",
             x=layers,
             y=Axis(label="test accuracy", unit="%"),
-            series=tuple(s for s in (_accuracy(plan, found, dataset, m.key) for m in MODELS) if s.x),
+            series=tuple(s for s in (accuracy(dataset, m) for m in MODELS) if s.x),
         )
         for dataset in datasets
     ] + [
@@ -44,7 +48,7 @@ def compute(context: FigureContext) -> CurveData:
             kind="lines",
             x=layers,
             y=Axis(label="Dirichlet energy / ||X||²", scale="log"),
-            series=tuple(s for s in (_energies(plan, energies, dataset, m.key) for m in MODELS) if s.x),
+            series=tuple(s for s in (_energies(energies, dataset, m) for m in MODELS) if s.x),
         )
         for dataset in datasets
     ]
@@ -67,30 +71,14 @@ def _there(found: dict[Cell, Trained], cell: Cell) -> int:
     return len(found[cell].runs) if cell in found else 0
 
 
-def _accuracy(plan: list[Cell], found: dict[Cell, Trained], dataset: DeepDataset, key: str) -> Series:
-    """One model on one dataset over depth; empty where nothing was run."""
-    here = [cell for cell in plan if cell.dataset is dataset and cell.model.key == key and cell in found]
-    summaries = [summarise([100 * run.test for run in found[c].finished if run.test is not None]) for c in here]
+def _energies(energies: dict[Cell, float | None], dataset: DeepDataset, model: DeepModel) -> Series:
+    here = {c.depth: value for c, value in energies.items() if c.dataset is dataset and c.model is model}
     return Series(
-        label=here[0].model.label if here else key,
-        key=key,
-        x=numbers([cell.depth for cell in here]),
-        y=numbers([None if s is None else s.mean for s in summaries]),
-        low=numbers([None if s is None else s.low for s in summaries]),
-        high=numbers([None if s is None else s.high for s in summaries]),
-        marks=tuple("diverged" if s is None else "" for s in summaries),
-    )
-
-
-def _energies(plan: list[Cell], energies: dict[Cell, float | None], dataset: DeepDataset, key: str) -> Series:
-    here = [cell for cell in plan if cell.dataset is dataset and cell.model.key == key and cell in energies]
-    values = [energies[cell] for cell in here]
-    return Series(
-        label=here[0].model.label if here else key,
-        key=key,
-        x=numbers([cell.depth for cell in here]),
-        y=numbers([None if value is None else max(value, 1e-9) for value in values]),
-        marks=tuple("diverged" if value is None else "" for value in values),
+        label=model.label,
+        key=model.key,
+        x=numbers([*here]),
+        y=numbers([None if value is None else max(value, 1e-9) for value in here.values()]),
+        marks=tuple("diverged" if value is None else "" for value in here.values()),
     )
 
 

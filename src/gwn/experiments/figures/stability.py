@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from gwn.data import DATASETS
-from gwn.experiments.figures.data import Axis, CurveData, Panel, Series, numbers
+from gwn.experiments.figures.curves import accuracy_series, trained_so_far
+from gwn.experiments.figures.data import Axis, CurveData, Panel, Series
 from gwn.experiments.figures.exhibit import FigureContext, FigureExhibit
 from gwn.experiments.figures.growth import STEPS, growth_panel
-from gwn.experiments.figures.stability_plan import MODELS, QUICK, RUNS, TIME, Cell, cells
-from gwn.experiments.figures.trained import Trained, runs_a_point, runs_on_disk, train, train_missing
-from gwn.training import summarise
+from gwn.experiments.figures.stability_plan import MODELS, QUICK, RUNS, TIME, Cell, Stepped, cells
+from gwn.experiments.figures.trained import Trained, runs_a_point, train_missing
 
 CAPTION = (
     "Test accuracy (mean, and 95 % interval where there are several runs) against the step length tau, up to T = "
@@ -31,11 +31,7 @@ def compute(context: FigureContext) -> CurveData:
         if runs[cell.dataset] >= number
     ]
     train_missing(context, EXHIBIT.name, rounds)
-    found: dict[Cell, Trained] = {}
-    for cell in plan:
-        count = min(runs[cell.dataset], runs_on_disk(context, cell.wanted))
-        if count:
-            found[cell] = train(context, cell.wanted, count)
+    found = trained_so_far(context, [(cell, cell.wanted, runs[cell.dataset]) for cell in plan])
     shown = [name for name in runs if any(cell.dataset == name for cell in found)]
     panels = [_panel(name, found) for name in shown]
     if shown:
@@ -61,22 +57,13 @@ def _panel(dataset: str, found: dict[Cell, Trained]) -> Panel:
         kind="lines",
         x=Axis(label="step length tau", scale="log"),
         y=Axis(label="test accuracy", unit="%"),
-        series=tuple(series for series in (_series(dataset, model.key, found) for model in MODELS) if series.x),
+        series=tuple(series for series in (_series(dataset, model, found) for model in MODELS) if series.x),
     )
 
 
-def _series(dataset: str, key: str, found: dict[Cell, Trained]) -> Series:
-    here = sorted((c for c in found if c.dataset == dataset and c.model.key == key), key=lambda cell: cell.tau)
-    summaries = [summarise([100 * run.test for run in found[c].finished if run.test is not None]) for c in here]
-    return Series(
-        label=here[0].model.label if here else key,
-        key=key,
-        x=numbers([cell.tau for cell in here]),
-        y=numbers([None if s is None else s.mean for s in summaries]),
-        low=numbers([None if s is None else s.low for s in summaries]),
-        high=numbers([None if s is None else s.high for s in summaries]),
-        marks=tuple("diverged" if s is None else "" for s in summaries),
-    )
+def _series(dataset: str, model: Stepped, found: dict[Cell, Trained]) -> Series:
+    here = [(cell.tau, t) for cell, t in found.items() if cell.dataset == dataset and cell.model is model]
+    return accuracy_series(model.label, model.key, sorted(here, key=lambda point: point[0]))
 
 
 EXHIBIT = FigureExhibit(
