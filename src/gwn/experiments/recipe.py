@@ -17,8 +17,8 @@ class Budget:
 
     trials, splits             of a search for a row with the full budget
     peer_trials, peer_splits   of a search for any other row
-    short                      a large graph: waves of at most a quarter of the paper's time, GWN-sym without
-                               propagating, and every row with less patience, since its validation scores are smooth
+    short                      a large graph: waves of at most a quarter of the paper's time, and GWN-sym without
+                               propagating, in mini-batches
     """
 
     trials: int
@@ -63,14 +63,15 @@ def recipe_of(cell: Cell) -> Recipe:
     searched_on = "per-class" if cell.split == "uniform" else cell.split
     if row.name == "majority":
         return Recipe(model=row.model, split=searched_on, space="peers", trials=0, search_splits=1)
-    fixed: tuple[str, ...] = ("patience=20",) if budget.short else ()
+    fixed: tuple[str, ...] = ()
     if not row.full:
         space = "peers"
     elif row.name == "gwn-plus":
         space = "extended-short" if budget.short else "extended"
     elif row.name == "gwn-sym" and budget.short:
-        # Whole-batch steps are too few for a linear map of features that the wave has scaled so differently.
-        space, fixed = "standard-short", (*fixed, "precompute=true", "batch_size=1024")
+        # Whole-batch steps are too few for a linear map of features that the wave has scaled so differently. With
+        # ten and more steps an epoch, less patience is enough.
+        space, fixed = "standard-short", ("patience=20", "precompute=true", "batch_size=1024")
     else:
         space = "standard-short" if row.name == "gwn-fa" and budget.short else "standard"
     return Recipe(

@@ -32,7 +32,8 @@ def budget_caption(columns: Sequence[str]) -> str:
     for dataset in dict.fromkeys(column.split(".")[0] for column in columns):
         budget = BUDGETS[dataset]
         peers = f"{budget.peer_trials} on {budget.peer_splits}"
-        text = f"{budget.trials} trials on {budget.splits} splits (other peers: {peers})"
+        splits = f"{budget.splits} split{'s' if budget.splits > 1 else ''}"
+        text = f"{budget.trials} trials on {splits} (other peers: {peers})"
         groups.setdefault(text, []).append(DATASETS[dataset].title)
     said = "; ".join(f"{', '.join(names)}: {text}" for text, names in groups.items())
     return f"Search: {said}. GWN-sym, GWN-fa, GWN+, MLP and GCN have the first budget."
