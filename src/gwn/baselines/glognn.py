@@ -7,25 +7,30 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from gwn.adjacency import adjacency_of
-from gwn.baselines.node_weights import NodeWeights, plain_adjacency
+from gwn.baselines.node_weights import NodeWeights
 from gwn.baselines.products import propagate
 from gwn.dropout import dropout
 from gwn.errors import GWNError
 from gwn.model_spec import ModelSpec
-from gwn.networks.feedforward import Linear, drop_features
+from gwn.networks.feedforward import Linear, as_matrix
+from gwn.sparse import SparseMatrix
+
+SMALLEST = 1e-12
+"""Stands for the sum of a node without features."""
 
 
 class GloGNN(nn.Module):
     """`H(l+1) = (1 - g) Z(l) H(l) + g H(0)` with the `Z` that explains `H(l+1)` best by all nodes:
 
-        Z = argmin |H(l) - (1 - g) Z H(l) - g H(0)|² + beta1 |Z|² + beta2 |Z - sum_k lambda_k Â^k|²,
+        Z = argmin |H(l) - (1 - g) Z H(l) - g H(0)|² + beta1 |Z|² + beta2 |Z - sum_k lambda_k P^k|²,
 
-    which is `Z = [(1-g) H H^T + beta2 sum_k lambda_k Â^k - g (1-g) H(0) H^T] [(1-g)² H H^T + (beta1+beta2) I]^-1`. By
-    `(b I + a² H H^T)^-1 H = H (b I + a² H^T H)^-1` no N x N matrix is made. `H(0) = MLP(d x W + (1 - d) A W_A)` has one
-    channel a class, `lambda` is learned. Defaults are the authors' for Cora (run_glognn_sota_reproduce_small.sh): two
-    layers, six powers, gamma 0.8, beta1 77, beta2 1000, delta 0.9, dropout 0.8, 64 channels, weight decay 1e-5.
-    Choices: `Â` with self-loops, `lambda` starts at 1 / powers; `delta=1` leaves `W_A` out, and with it the weights of
-    single nodes.
+    which is `Z = [(1-g) H H^T + beta2 sum_k lambda_k P^k - g (1-g) H(0) H^T] [(1-g)² H H^T + (beta1+beta2) I]^-1`. By
+    `(b I + a² H H^T)^-1 H = H (b I + a² H^T H)^-1` no N x N matrix is made. `H(0) = MLP(d x W + (1 - d) P W_A)` has one
+    channel a class, `P = D^-1 (A + I)`, `lambda` is learned. Whether `Z` follows `H` or the graph depends on the size
+    of `H`, so the features are scaled as the authors have them: the absolute values of a node's sum to one. Defaults
+    are the authors' for Cora (run_glognn_sota_reproduce_small.sh): two layers, six powers, gamma 0.8, beta1 77, beta2
+    1000, delta 0.9, dropout 0.8, 64 channels, weight decay 1e-5. Choices: `lambda` starts at 1 / powers; `delta=1`
+    leaves `W_A` out, and with it the weights of single nodes.
     """
 
     def __init__(
@@ -63,12 +68,11 @@ class GloGNN(nn.Module):
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
         nodes, dtype = x.shape[0], x.dtype
-        hidden: Tensor = self.features(drop_features(x, 0.0, self.training))
+        hidden: Tensor = self.features(shares(x))
+        walk = adjacency_of(edge_index, edge_weight, nodes, dtype=dtype, self_loops="add").random_walk.matrix
         if self.nodes is not None:
-            plain = plain_adjacency(adjacency_of(edge_index, edge_weight, nodes, dtype=dtype))
-            hidden = self.delta * hidden + (1 - self.delta) * self.nodes(plain)
+            hidden = self.delta * hidden + (1 - self.delta) * self.nodes(walk)
         start: Tensor = self.head(dropout(F.relu(hidden), self.dropout, self.training))
-        matrix = adjacency_of(edge_index, edge_weight, nodes, dtype=dtype, self_loops="add").matrix
         h, a = start, 1 - self.gamma
         eye = torch.eye(h.shape[1], dtype=dtype, device=h.device)
         for _ in range(self.num_layers):
@@ -76,11 +80,21 @@ class GloGNN(nn.Module):
             q = a * torch.linalg.solve((self.beta1 + self.beta2) * eye + a * a * gram, h.t()).t()  # (1-g) M^-1 H
             near, power = torch.zeros_like(q), q
             for weight in self.hops + 1 / self.powers:
-                power = propagate(matrix, power)
+                power = propagate(walk, power)
                 near = near + weight * power
             inner = h.t() @ q
             h = a * (h @ inner) + self.beta2 * near - self.gamma * a * (start @ inner) + self.gamma * start
         return h
+
+
+def shares(x: Tensor) -> Tensor | SparseMatrix:
+    """Every feature by the sum of its node's absolute values."""
+    matrix = as_matrix(x)
+    if isinstance(matrix, Tensor):
+        return F.normalize(matrix, p=1.0, dim=1)
+    total = torch.zeros(matrix.size(0), dtype=x.dtype, device=x.device)
+    total.index_add_(0, matrix.pattern.row, matrix.values.abs())
+    return matrix.with_values(matrix.values / total.clamp_min(SMALLEST).index_select(0, matrix.pattern.row))
 
 
 SPEC = ModelSpec(
