@@ -27,10 +27,10 @@ class GloGNN(nn.Module):
     which is `Z = [(1-g) H H^T + beta2 sum_k lambda_k P^k - g (1-g) H(0) H^T] [(1-g)² H H^T + (beta1+beta2) I]^-1`. By
     `(b I + a² H H^T)^-1 H = H (b I + a² H^T H)^-1` no N x N matrix is made. `H(0) = MLP(d x W + (1 - d) P W_A)` has one
     channel a class, `P = D^-1 (A + I)`, `lambda` is learned. Whether `Z` follows `H` or the graph depends on the size
-    of `H`, so the features are scaled as the authors have them: the absolute values of a node's sum to one. Defaults
-    are the authors' for Cora (run_glognn_sota_reproduce_small.sh): two layers, six powers, gamma 0.8, beta1 77, beta2
-    1000, delta 0.9, dropout 0.8, 64 channels, weight decay 1e-5. Choices: `lambda` starts at 1 / powers; `delta=1`
-    leaves `W_A` out, and with it the weights of single nodes.
+    of `H`, so `scaled` features are the authors': the absolute values of a node's sum to one. Defaults are the authors'
+    for Cora (run_glognn_sota_reproduce_small.sh): two layers, six powers, gamma 0.8, beta1 77, beta2 1000, delta 0.9,
+    dropout 0.8, 64 channels, weight decay 1e-5. Choices: `lambda` starts at 1 / powers; `delta=1` leaves `W_A` out, and
+    with it the weights of single nodes.
     """
 
     def __init__(
@@ -45,6 +45,7 @@ class GloGNN(nn.Module):
         beta1: float = 77.0,
         beta2: float = 1000.0,
         delta: float = 0.9,
+        scaled: bool = True,
         dropout: float = 0.8,
     ) -> None:
         super().__init__()
@@ -52,7 +53,7 @@ class GloGNN(nn.Module):
             raise GWNError(f"powers, beta2 must be positive, beta1 not negative; got {powers}, {beta2}, {beta1}")
         if not (0 <= gamma < 1 and 0 <= delta <= 1):
             raise GWNError(f"gamma must be in [0, 1) and delta in [0, 1]; got {gamma} and {delta}")
-        self.num_layers, self.powers = num_layers, powers
+        self.num_layers, self.powers, self.scaled = num_layers, powers, scaled
         self.gamma, self.beta1, self.beta2, self.delta, self.dropout = gamma, beta1, beta2, delta, dropout
         self.features = Linear(in_channels, hidden_channels)
         self.nodes = NodeWeights(hidden_channels) if delta < 1 else None
@@ -68,7 +69,7 @@ class GloGNN(nn.Module):
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
         nodes, dtype = x.shape[0], x.dtype
-        hidden: Tensor = self.features(shares(x))
+        hidden: Tensor = self.features(shares(x) if self.scaled else as_matrix(x))
         walk = adjacency_of(edge_index, edge_weight, nodes, dtype=dtype, self_loops="add").random_walk.matrix
         if self.nodes is not None:
             hidden = self.delta * hidden + (1 - self.delta) * self.nodes(walk)
