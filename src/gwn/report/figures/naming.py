@@ -8,8 +8,12 @@ Box = tuple[float, float, float, float]
 SIZE = 6.0
 """Of the letters, in points."""
 
-PLACES = ((4, 2, "left"), (4, -7, "left"), (-4, 2, "right"), (-4, -7, "right"), (4, 9, "left"), (-4, 9, "right"))
+_BESIDE = ((4, 2), (4, -7), (4, 9), (4, -14), (8, 17), (8, -22), (14, 26), (14, -31), (22, 36), (22, -41))
+PLACES = tuple((sign * right, up, side) for right, up in _BESIDE for sign, side in ((1, "left"), (-1, "right")))
 """Offset of the text in points and the side on which it begins, in the order of preference."""
+
+FAR = 12
+"""A name that stands higher or lower than this is tied to its point by a line."""
 
 
 def place_names(points: Sequence[tuple[float, float]], names: Sequence[str]) -> list[tuple[int, int, str]]:

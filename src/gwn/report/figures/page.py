@@ -20,6 +20,9 @@ FORMATS = ("svg", "pdf", "png")
 PANEL = (3.5, 2.7)
 """Inches of one panel with its labels."""
 
+CROWDED, CROWDED_PANEL = 12, (5.2, 4.2)
+"""With more named points than this, a panel needs so many inches."""
+
 CAPTION_SIZE = 8
 MANY = 4
 """A legend of so many entries stands below all panels, once; a shorter one in its panel."""
@@ -42,10 +45,12 @@ def draw_figure(data: CurveData, path: Path, *, caption: bool = True) -> None:
 def _figure(data: CurveData, caption: bool) -> Figure:
     rows = -(-len(data.panels) // data.columns)
     shared = _shared_legend(data)
-    width = max(PANEL[0] * data.columns, 6.4)
+    crowded = any(panel.kind == "path" and len(panel.series) > CROWDED for panel in data.panels)
+    across, down = CROWDED_PANEL if crowded else PANEL
+    width = max(across * data.columns, 6.4)
     lines = textwrap.wrap(data.caption, int(width * 16.4)) if caption else []
     below = 0.05 + len(lines) * CAPTION_SIZE * 1.35 / 72
-    above = PANEL[1] * rows + 0.35 + (0.25 * -(-len(shared) // _legend_columns(width)) if shared else 0.0)
+    above = down * rows + 0.35 + (0.25 * -(-len(shared) // _legend_columns(width)) if shared else 0.0)
     figure = Figure(figsize=(width, above + below), layout="constrained")
     parts: Any = figure.subfigures(2, 1, height_ratios=(above, below))
     top, bottom = parts

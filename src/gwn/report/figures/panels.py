@@ -11,7 +11,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from gwn.experiments.figures.data import Axis, Numbers, Panel
 from gwn.report.figures.looks import PLAIN, look_of
-from gwn.report.figures.naming import SIZE, place_names
+from gwn.report.figures.naming import FAR, SIZE, place_names
 
 FEW_DECADES = 300
 SHADES = "cividis"
@@ -71,8 +71,8 @@ def _points(axes: Any, panel: Panel) -> None:
 def _path(axes: Any, panel: Panel) -> None:
     """Every point has its name beside it; those of a series are joined by a thin line."""
     names: list[tuple[float, float, str, str]] = []
-    for place, series in enumerate(panel.series):
-        look = look_of(series.key, place)
+    looks = [(look_of(series.key, place), series) for place, series in enumerate(panel.series)]
+    for look, series in sorted(looks, key=lambda pair: -pair[0].order):  # names of ours have the first choice of places
         x, y = as_array(series.x), as_array(series.y)
         axes.plot(x, y, color=look.colour, linewidth=0.8, zorder=look.order)
         size = 34 if look.order > PLAIN else 14
@@ -80,13 +80,15 @@ def _path(axes: Any, panel: Panel) -> None:
         names += [(float(a), float(b), mark, look.colour) for a, b, mark in zip(x, y, series.marks, strict=False)]
     names = [name for name in names if np.isfinite(name[0]) and np.isfinite(name[1])]
     _scale(axes, panel)
-    axes.margins(x=0.18, y=0.1)
+    axes.margins(x=0.18, y=0.16)
     corners = axes.transAxes.transform([(0, 0), (1, 1)])
     shown = axes.transAxes.inverted().transform(axes.transData.transform([(x, y) for x, y, _, _ in names]))
     size_in_points = (corners[1] - corners[0]) * 72 / axes.figure.dpi
     where = place_names([tuple(point) for point in shown * size_in_points], [name for _, _, name, _ in names])
     for (x, y, name, colour), (right, up, side) in zip(names, where, strict=True):
-        settings = {"fontsize": SIZE, "color": colour, "ha": side}
+        settings: dict[str, Any] = {"fontsize": SIZE, "color": colour, "ha": side}
+        if abs(up) > FAR:
+            settings["arrowprops"] = {"arrowstyle": "-", "color": colour, "linewidth": 0.35, "shrinkA": 0, "shrinkB": 2}
         axes.annotate(name, (x, y), xytext=(right, up), textcoords="offset points", **settings)
 
 
