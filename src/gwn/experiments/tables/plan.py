@@ -68,7 +68,7 @@ def accuracy_exhibit(name: str, kind: str, columns: Sequence[str], unmeasured: S
     kind         "homophilic" or "heterophilic": the paper's table, and the word for its datasets
     unmeasured   further columns, shown with the paper's figures alone
     """
-    command, title = f"gwn reproduce {name}", f"Test accuracy on {kind} datasets ({place(kind)})"
+    command, title = f"gwn reproduce {name}", f"Test accuracy on {kind} datasets, {place(kind)}"
     datasets = [column.split(".")[0] for column in columns if column.endswith(".per-class")]
 
     def tables(results: Path) -> tuple[TableData, ...]:
