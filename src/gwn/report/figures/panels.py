@@ -74,8 +74,8 @@ def _path(axes: Any, panel: Panel) -> None:
     looks = [(look_of(series.key, place), series) for place, series in enumerate(panel.series)]
     for look, series in sorted(looks, key=lambda pair: -pair[0].order):  # names of ours have the first choice of places
         x, y = as_array(series.x), as_array(series.y)
-        axes.plot(x, y, color=look.colour, linewidth=0.8, zorder=look.order)
-        size = 34 if look.order > PLAIN else 14
+        axes.plot(x, y, color=look.colour, linewidth=0.6, alpha=0.6, zorder=look.order)
+        size = 34 if look.order > PLAIN and len(x) == 1 else 14
         axes.scatter(x, y, s=size, marker=look.marker or "o", color=look.colour, zorder=look.order + 1)
         names += [(float(a), float(b), mark, look.colour) for a, b, mark in zip(x, y, series.marks, strict=False)]
     names = [name for name in names if np.isfinite(name[0]) and np.isfinite(name[1])]
