@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gwn.experiments.paper import elsewhere
-from gwn.experiments.rows import ROWS
+from gwn.experiments.rows import OURS, ROWS
 from gwn.experiments.tables import TABLES, heterophilic, homophilic
-from gwn.experiments.tables.accuracy import budget_caption, heading, views
+from gwn.experiments.tables.accuracy import budget_caption, heading, ranks_of, views
 from gwn.experiments.view import View
 from gwn.report.markers import fill, markdown_table
 from gwn.report.render import to_markdown
@@ -66,7 +66,17 @@ def verdicts(results: Path) -> str:
     ]
     above = [heading(column) for column, ours, paper in best if ours > paper]
     lines.append(f"- GWN+ is above the paper's best GWN figure on {', '.join(above) or 'none'} of {len(best)} columns.")
-    return "\n".join(lines)
+    return "\n".join([*lines, *(standing(results, table) for table in COLUMNS)])
+
+
+def standing(results: Path, table: str) -> str:
+    """Where the wave networks stand among all that were measured on a table's columns."""
+    found = ranks_of(views(results, table, tuple(ROWS), COLUMNS[table]), COLUMNS[table])
+    places = {row: place for place, row in enumerate(found.ranks, 1)}
+    ours = [f"{ROWS[row].title} {found.ranks[row]:.1f} (place {places[row]})" for row in places if row in OURS]
+    among = f"on {len(found.columns)} {table} columns among {len(places)} models"
+    told = f" Ranks closer than {found.critical:.1f} are not told apart;" if found.critical else ""
+    return f"- Average rank {among}: {', '.join(ours) or 'none'}.{told} most peers had fewer trials than these."
 
 
 def results_page(results: Path) -> str:
