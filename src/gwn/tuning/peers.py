@@ -148,6 +148,16 @@ _HETEROPHILIC: dict[str, Mapping[str, Any]] = {
     "ggcn": {"num_layers": 2, "dropout": 0.4, "weight_decay": 1e-3},
     # Chien et al. 2021 search alpha up to 0.9 for it
     "appnp": {"alpha": 0.9},
+    # bestHyperparams.py of GraphPKU/JacobiConv, Texas; the authors have three learning rates, this is the map's
+    "jacobi": {
+        "a": -0.5,
+        "b": 0.0,
+        "gamma": 0.5,
+        "dropout": 0.8,
+        "filter_dropout": 0.7,
+        "lr": 0.05,
+        "weight_decay": 1e-3,
+    },
     # H2GCN-1, which the authors report beside H2GCN-2
     "h2gcn": {"rounds": 1},
 }
