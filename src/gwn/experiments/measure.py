@@ -22,7 +22,7 @@ from gwn.tuning.objective import SETTINGS, SPLITS, TRAINING
 from gwn.tuning.storage import default_url
 
 TRIALS_OF_A_TAU = 6
-"""Trials of a search of its own, for a tau of which the whole search finished none."""
+"""Trials of a search of its own, for a tau that the whole search tried less often than this."""
 
 OnStep = Callable[[str], None]
 
@@ -72,11 +72,12 @@ def choose(cell: Cell, recipe: Recipe, place: Workplace, on_step: OnStep) -> Cho
         return Choice(settings=effective_settings(model, {}), training={}, search=None)
     search, trials = _search(cell, recipe, recipe.fixed, recipe.trials, place, on_step)
     if cell.tau is not None:
-        having = [trial for trial in trials if trial.user_attrs.get(SETTINGS, {}).get("tau") == cell.tau]
-        if not any(trial.state == TrialState.COMPLETE for trial in having):
+        trials = [trial for trial in trials if trial.user_attrs.get(SETTINGS, {}).get("tau") == cell.tau]
+        if len(trials) < TRIALS_OF_A_TAU:
             fixed = (*recipe.fixed, f"tau={cell.tau}")
-            search, having = _search(cell, recipe, fixed, TRIALS_OF_A_TAU, place, on_step)
-        trials = having
+            own, found = _search(cell, recipe, fixed, TRIALS_OF_A_TAU, place, on_step)
+            if _best_score(found) > _best_score(trials):
+                search, trials = own, found
     best = best_trial(trials)
     return Choice(
         settings=dict(best.user_attrs[SETTINGS]),
@@ -86,6 +87,11 @@ def choose(cell: Cell, recipe: Recipe, place: Workplace, on_step: OnStep) -> Cho
             "selected_on_test": _selected_on_test(trials),
         },
     )
+
+
+def _best_score(trials: Sequence[FrozenTrial]) -> float:
+    """On validation; below every score where no trial was completed."""
+    return max((trial.value or 0.0 for trial in trials if trial.state == TrialState.COMPLETE), default=-1.0)
 
 
 def _search(

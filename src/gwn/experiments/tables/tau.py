@@ -7,6 +7,7 @@ from pathlib import Path
 
 from gwn.experiments.cell import TAUS, Cell
 from gwn.experiments.exhibit import Exhibit
+from gwn.experiments.measure import TRIALS_OF_A_TAU
 from gwn.experiments.paper import out_of_memory, paper_value, place
 from gwn.experiments.recipe import BUDGETS
 from gwn.experiments.rows import ROWS
@@ -50,7 +51,8 @@ def _tables(kind: str) -> Callable[[Path], tuple[TableData, ...]]:
             TableData(
                 name=f"table-tau-{kind}",
                 title=f"Every tau on {kind} datasets, with the seconds of one run (the paper's appendix)",
-                caption=f"{PROTOCOL} For each tau the best settings on validation among the trials that had it. "
+                caption=f"{PROTOCOL} For each tau the best settings on validation among the trials that had it, "
+                f"or among {TRIALS_OF_A_TAU} of its own where the search tried it less often. "
                 "Seconds are medians of one thread's work on a machine that did other work as well; the paper's "
                 "are a V100's.",
                 columns=("model", *map(heading, COLUMNS[kind])),
