@@ -12,7 +12,12 @@ from torch import nn
 from gwn.errors import GWNError
 from gwn.networks import GWN
 from gwn.networks.dynamics import dynamics_options
+from gwn.networks.rows import normalize_input
 from gwn.registry import require_known
+
+ROW_NORMALIZE = "row_normalize"
+_ON_INPUT = inspect.Parameter(ROW_NORMALIZE, inspect.Parameter.KEYWORD_ONLY, default=False, annotation="bool")
+"""Every model that looks at features can have them row-normalised; the wave networks do it themselves."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,11 +69,12 @@ class ModelSpec:
 
     def _own_settings(self) -> dict[str, inspect.Parameter]:
         skip = {"in_channels", "out_channels", *self.fixed}
-        return {
+        found = {
             name: parameter
             for name, parameter in inspect.signature(self.network).parameters.items()
             if name not in skip and parameter.kind is not inspect.Parameter.VAR_KEYWORD
         }
+        return found if "features" in self.ignores else {**found, ROW_NORMALIZE: found.get(ROW_NORMALIZE, _ON_INPUT)}
 
     def build(self, in_channels: int, out_channels: int, **settings: Any) -> nn.Module:
         """The network with these settings; a setting it does not have is refused by name."""
@@ -77,7 +83,10 @@ class ModelSpec:
             require_known(f"setting of {self.name}", name, known)
         arguments = {**self._width(), **self.preset, **settings, **self.fixed}
         _check_ranges(arguments)
-        return self.network(in_channels=in_channels, out_channels=out_channels, **arguments)
+        itself = ROW_NORMALIZE in inspect.signature(self.network).parameters
+        on_input = False if itself else arguments.pop(ROW_NORMALIZE, False)
+        network = self.network(in_channels=in_channels, out_channels=out_channels, **arguments)
+        return normalize_input(network) if on_input else network
 
 
 def _check_ranges(settings: Mapping[str, Any]) -> None:

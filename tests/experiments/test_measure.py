@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import optuna
 import pytest
 
 import gwn.experiments.measure
@@ -77,6 +78,20 @@ def test_settings_for_one_tau_are_the_best_of_its_trials(place: Workplace) -> No
     record = measure_cell(cell, place)
     assert record["settings"]["tau"] == 5.0
     assert record["search"]["trials"] >= 1
+
+
+def test_of_two_searches_the_better_on_validation_is_taken(place: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
+    budget = Budget(trials=2, splits=1, peer_trials=2, peer_splits=1, on_rows=3)
+    monkeypatch.setitem(BUDGETS, "csbm", budget)
+    record = measure_cell(MLP, place)
+    assert record["search"]["trials_in_all"] == 5
+    scores = {}
+    for study in Path("studies").glob("*.db"):
+        (summary,) = optuna.get_all_study_summaries(f"sqlite:///{study}")
+        scores[study.stem] = summary.best_trial.value  # type: ignore[union-attr]
+    assert len(scores) == 2
+    assert record["search"]["validation"] == max(scores.values())
+    assert record["settings"]["row_normalize"] == record["search"]["space"].endswith("-normalized")
 
 
 def test_a_cell_that_another_process_is_at_is_left_to_it(place: Workplace) -> None:

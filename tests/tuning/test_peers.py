@@ -12,6 +12,7 @@ from gwn.models import MODELS, model_spec
 from gwn.training import TrainConfig
 from gwn.tuning import Job, Search, run_search
 from gwn.tuning.objective import SETTINGS, SPLITS, START, TRAINING
+from gwn.tuning.dimension import Dimension
 from gwn.tuning.peers import PEER_DIMENSIONS, PEER_STARTS
 from gwn.tuning.space import Space
 from gwn.tuning.spaces import SPACES
@@ -42,7 +43,17 @@ def test_own_dimensions_are_settings_and_come_before_the_shared_ones(model: str)
 
 
 def test_other_spaces_have_no_dimensions_of_single_models() -> None:
-    assert [name for name, space in SPACES.items() if space.own] == ["peers"]
+    assert [name for name, space in SPACES.items() if space.own] == ["peers", "peers-normalized"]
+
+
+@pytest.mark.parametrize("model", sorted(MODELS))
+@pytest.mark.parametrize("name", ["standard", "extended", "peers"])
+def test_a_normalized_space_searches_the_same_on_row_normalised_features(name: str, model: str) -> None:
+    spec, plain, space = model_spec(model), SPACES[name], SPACES[f"{name}-normalized"]
+    added = [Dimension(setting="row_normalize", values=(True,))] if "row_normalize" in spec.settings() else []
+    assert space.dimensions_of(spec) == [*plain.dimensions_of(spec), *added]
+    if added:
+        assert all(start["row_normalize"] for start in space.starts_of(spec))
 
 
 @pytest.mark.parametrize("model", sorted(MODELS))

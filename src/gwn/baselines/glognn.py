@@ -13,10 +13,6 @@ from gwn.dropout import dropout
 from gwn.errors import GWNError
 from gwn.model_spec import ModelSpec
 from gwn.networks.feedforward import Linear, as_matrix
-from gwn.sparse import SparseMatrix
-
-SMALLEST = 1e-12
-"""Stands for the sum of a node without features."""
 
 
 class GloGNN(nn.Module):
@@ -27,10 +23,10 @@ class GloGNN(nn.Module):
     which is `Z = [(1-g) H H^T + beta2 sum_k lambda_k P^k - g (1-g) H(0) H^T] [(1-g)² H H^T + (beta1+beta2) I]^-1`. By
     `(b I + a² H H^T)^-1 H = H (b I + a² H^T H)^-1` no N x N matrix is made. `H(0) = MLP(d x W + (1 - d) P W_A)` has one
     channel a class, `P = D^-1 (A + I)`, `lambda` is learned. Whether `Z` follows `H` or the graph depends on the size
-    of `H`, so `scaled` features are the authors': the absolute values of a node's sum to one. Defaults are the authors'
-    for Cora (run_glognn_sota_reproduce_small.sh): two layers, six powers, gamma 0.8, beta1 77, beta2 1000, delta 0.9,
-    dropout 0.8, 64 channels, weight decay 1e-5. Choices: `lambda` starts at 1 / powers; `delta=1` leaves `W_A` out, and
-    with it the weights of single nodes.
+    of `H`, so features are row-normalised by default, as in the authors' code. The other defaults are theirs for Cora
+    (run_glognn_sota_reproduce_small.sh): two layers, six powers, gamma 0.8, beta1 77, beta2 1000, delta 0.9, dropout
+    0.8, 64 channels, weight decay 1e-5. Choices: `lambda` starts at 1 / powers; `delta=1` leaves `W_A` out, and with it
+    the weights of single nodes.
     """
 
     def __init__(
@@ -45,7 +41,6 @@ class GloGNN(nn.Module):
         beta1: float = 77.0,
         beta2: float = 1000.0,
         delta: float = 0.9,
-        scaled: bool = True,
         dropout: float = 0.8,
     ) -> None:
         super().__init__()
@@ -53,7 +48,7 @@ class GloGNN(nn.Module):
             raise GWNError(f"powers, beta2 must be positive, beta1 not negative; got {powers}, {beta2}, {beta1}")
         if not (0 <= gamma < 1 and 0 <= delta <= 1):
             raise GWNError(f"gamma must be in [0, 1) and delta in [0, 1]; got {gamma} and {delta}")
-        self.num_layers, self.powers, self.scaled = num_layers, powers, scaled
+        self.num_layers, self.powers = num_layers, powers
         self.gamma, self.beta1, self.beta2, self.delta, self.dropout = gamma, beta1, beta2, delta, dropout
         self.features = Linear(in_channels, hidden_channels)
         self.nodes = NodeWeights(hidden_channels) if delta < 1 else None
@@ -69,7 +64,7 @@ class GloGNN(nn.Module):
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
         nodes, dtype = x.shape[0], x.dtype
-        hidden: Tensor = self.features(shares(x) if self.scaled else as_matrix(x))
+        hidden: Tensor = self.features(as_matrix(x))
         walk = adjacency_of(edge_index, edge_weight, nodes, dtype=dtype, self_loops="add").random_walk.matrix
         if self.nodes is not None:
             hidden = self.delta * hidden + (1 - self.delta) * self.nodes(walk)
@@ -88,16 +83,6 @@ class GloGNN(nn.Module):
         return h
 
 
-def shares(x: Tensor) -> Tensor | SparseMatrix:
-    """Every feature by the sum of its node's absolute values."""
-    matrix = as_matrix(x)
-    if isinstance(matrix, Tensor):
-        return F.normalize(matrix, p=1.0, dim=1)
-    total = torch.zeros(matrix.size(0), dtype=x.dtype, device=x.device)
-    total.index_add_(0, matrix.pattern.row, matrix.values.abs())
-    return matrix.with_values(matrix.values / total.clamp_min(SMALLEST).index_select(0, matrix.pattern.row))
-
-
 SPEC = ModelSpec(
     name="glognn",
     network=GloGNN,
@@ -106,6 +91,7 @@ SPEC = ModelSpec(
     year=2022,
     kind="mainstream",
     origin="ours",
+    preset={"row_normalize": True},
     training={"weight_decay": 1e-5},
     transductive=True,
     local=False,

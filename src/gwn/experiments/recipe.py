@@ -17,6 +17,7 @@ class Budget:
 
     trials, splits             of a search for a row with the full budget
     peer_trials, peer_splits   of a search for any other row
+    on_rows, peer_on_rows      trials of a second search, on row-normalised features; the better one is taken
     short                      a large graph: waves of at most a quarter of the paper's time, and GWN-sym without
                                propagating, in mini-batches
     """
@@ -25,11 +26,13 @@ class Budget:
     splits: int
     peer_trials: int
     peer_splits: int
+    on_rows: int = 0
+    peer_on_rows: int = 0
     short: bool = False
 
 
 # Small test sets need many splits to tell settings apart; large graphs have little noise and cost much.
-_WEBKB = Budget(trials=80, splits=5, peer_trials=8, peer_splits=3)
+_WEBKB = Budget(trials=80, splits=5, peer_trials=8, peer_splits=3, on_rows=24, peer_on_rows=5)
 _MEDIUM = Budget(trials=70, splits=2, peer_trials=5, peer_splits=1)
 _LARGE = Budget(trials=12, splits=1, peer_trials=5, peer_splits=1, short=True)
 
@@ -46,6 +49,7 @@ class Recipe:
 
     split   that the search is scored on: settings for "uniform" are those found on "per-class"
     trials  0 for a model that has nothing to choose
+    on_rows trials of a second search, on row-normalised features
     """
 
     model: str
@@ -53,6 +57,7 @@ class Recipe:
     space: str
     trials: int
     search_splits: int
+    on_rows: int = 0
     fixed: tuple[str, ...] = ()
     runs: int = FINAL_RUNS
 
@@ -80,5 +85,6 @@ def recipe_of(cell: Cell) -> Recipe:
         space=space,
         trials=budget.trials if row.full else budget.peer_trials,
         search_splits=budget.splits if row.full else budget.peer_splits,
+        on_rows=budget.on_rows if row.full else budget.peer_on_rows,
         fixed=fixed,
     )

@@ -99,7 +99,7 @@ class GWNTogether(nn.Module):
 
     def _drop_features(self) -> Tensor | SparseMatrix:
         """The input of every run: a block-diagonal sparse matrix, or [R, N, f] where the features are dense."""
-        x, p = as_matrix(self.graph.x), self._model[0].input_dropout
+        x, p = as_matrix(self._model[0].features(self.graph.x)), self._model[0].input_dropout
         values = x.values if isinstance(x, SparseMatrix) else x
         if self.training and p > 0:
             stacked = torch.stack([values * dropout_mask(values, p, generator) for generator in self.generators])
@@ -121,7 +121,7 @@ class GWNTogether(nn.Module):
             directed=model.directed,
             self_loops=model.self_loops,
         )
-        x = as_matrix(graph.x)
+        x = as_matrix(model.features(graph.x))
         self._blocks: SparseMatrix | None = None
         if isinstance(x, SparseMatrix):
             runs = torch.arange(self.runs, device=x.values.device)[:, None]

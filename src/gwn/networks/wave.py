@@ -26,6 +26,7 @@ from gwn.networks.precomputed import (
     wave_of_classes,
 )
 from gwn.networks.readout import READOUTS
+from gwn.networks.rows import row_normalized
 from gwn.registry import lookup, require_known
 from gwn.schemes import count_steps, integrate
 
@@ -42,6 +43,7 @@ class GWN(nn.Module):
     speed             the paper's velocity a: "none" for 1, or learned: "scalar", "channel"
     encoder_layers, head_layers, activation      1, 1 and "none" are the paper's linear maps
     norm              "none" (paper), "layer" or "batch": in encoders and head, and of what the head sees
+    row_normalize     scale the features of every node to sum one
     directed, self_loops                         the graph as S sees it, see `gwn.adjacency`
     reference         take the options of the authors' code where it differs from the paper's text
     allow_unstable    accept a step above the stability bound of a Laplacian that has one
@@ -67,6 +69,7 @@ class GWN(nn.Module):
         activation: str = "none",
         norm: str = "none",
         input_dropout: float | None = None,
+        row_normalize: bool = False,
         directed: bool | None = None,
         self_loops: str | None = None,
         reference: bool = False,
@@ -90,6 +93,7 @@ class GWN(nn.Module):
         require_known("self_loops", self.self_loops, SELF_LOOPS)
 
         self.time, self.dropout, self.input_dropout = time, dropout, input_dropout
+        self.row_normalize = row_normalize
         self.num_steps = count_steps(time, tau)
         self.laplacian, self.scheme = build_dynamics(
             laplacian,
@@ -152,7 +156,7 @@ class GWN(nn.Module):
         """The same function with its linear maps multiplied in another order, see `gwn.networks.precomputed`."""
         p = self.input_dropout if self.training else 0.0
         weights = class_weights(self.phi0.first, self.phi1.first, self.head.first, p)
-        adjacency, matrix = self.adjacency(x, edge_index, edge_weight), as_matrix(x)
+        adjacency, matrix = self.adjacency(x, edge_index, edge_weight), as_matrix(self.features(x))
         operator = self.laplacian.on(adjacency)
         if not prefers_features(matrix, self.num_steps, adjacency.matrix.pattern.nnz):
             logits = wave_of_classes(operator, self.scheme, matrix, self.num_steps, weights)
@@ -165,8 +169,12 @@ class GWN(nn.Module):
 
     def encode(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Initial displacement and velocity, [N, d] each, from one and the same dropped-out input."""
-        dropped = drop_features(x, self.input_dropout, self.training)
+        dropped = drop_features(self.features(x), self.input_dropout, self.training)
         return self.phi0(dropped), self.phi1(dropped)
+
+    def features(self, x: Tensor) -> Tensor:
+        """What the encoders see of `x`."""
+        return row_normalized(x) if self.row_normalize else x
 
     def adjacency(self, like: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Adjacency:
         """`S` as this network sees the graph; built on the first call for these edges, then reused."""

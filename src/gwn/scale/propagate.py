@@ -65,6 +65,8 @@ def require_fixed(model: GWN) -> None:
     """Refuse a network whose operator learns, or that sees another graph than the folder holds."""
     if not model.precompute:
         raise GWNError("propagation to files needs precompute=true: a fixed operator and linear maps")
+    if model.row_normalize:
+        raise GWNError("propagation to files takes features as they are stored; use row_normalize=false")
     if model.directed or model.self_loops != "none":
         raise GWNError("a graph folder holds a simple undirected graph; use directed=false and self_loops=none")
 

@@ -59,7 +59,6 @@ PEER_DIMENSIONS: dict[str, tuple[Dimension, ...]] = {
         beta1=(0.0, 1.0, 10.0),
         beta2=(0.1, 1.0, 10.0, 1000.0),
         delta=(0.0, 0.5, 0.9, 1.0),
-        scaled=_BOTH,
     ),
     "nsd": _lists(
         maps=("diagonal", "orthogonal"),
@@ -111,11 +110,8 @@ PEER_DIMENSIONS: dict[str, tuple[Dimension, ...]] = {
 _REGULARISED = {"dropout": 0.5, "lr": 0.01, "weight_decay": 5e-3}
 """What keeps a network with a few thousand parameters from learning the 87 training nodes of Texas by heart."""
 
-# Weights for features of a few thousandths are large: a strong decay would leave nothing of them.
-_WITH_DECAY: dict[str, Mapping[str, Any]] = {"glognn": {"scaled": False}}
-
 # Defaults are mostly the authors' for Cora. These are theirs for a small heterophilic graph, with where they stand.
-_HETEROPHILIC: dict[str, Mapping[str, Any]] = {
+HETEROPHILIC: dict[str, Mapping[str, Any]] = {
     # Reproduce_GPRGNN.sh, Texas: it starts as an MLP
     "gpr-gnn": {"start": "ppr", "alpha": 1.0, "lr": 0.05, "weight_decay": 5e-4},
     # run_glognn_sota_reproduce_small.sh, Texas
@@ -163,9 +159,7 @@ _HETEROPHILIC: dict[str, Mapping[str, Any]] = {
 }
 
 PEER_STARTS: dict[str, tuple[Mapping[str, Any], ...]] = {
-    model: (_HETEROPHILIC[model], {**_HETEROPHILIC[model], **_REGULARISED, **_WITH_DECAY.get(model, {})})
-    if model in _HETEROPHILIC
-    else (_REGULARISED,)
+    model: (HETEROPHILIC[model], {**HETEROPHILIC[model], **_REGULARISED}) if model in HETEROPHILIC else (_REGULARISED,)
     for model in PEER_DIMENSIONS
 }
 """By model, what is tried after its defaults: its authors' settings for heterophilic graphs, and a strong decay."""

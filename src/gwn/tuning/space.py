@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -13,6 +13,9 @@ from gwn.training.config import TrainConfig
 from gwn.training.settings import effective_settings
 from gwn.training.store import content_key
 from gwn.tuning.dimension import Dimension
+
+ON_ROWS = "-normalized"
+"""Ends the name of a space on row-normalised features."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +79,22 @@ class Space:
     def key(self, model: ModelSpec) -> str:
         """Equal exactly when what is searched for this model is: another model's dimensions do not matter to it."""
         return content_key({"dimensions": [dimension.describe() for dimension in self.dimensions_of(model)]})
+
+    def normalized(
+        self, starts: Sequence[Mapping[str, Any]], own_starts: Mapping[str, tuple[Mapping[str, Any], ...]] | None = None
+    ) -> Space:
+        """The same space on row-normalised features, which want other first trials."""
+        return replace(
+            self,
+            name=f"{self.name}{ON_ROWS}",
+            title=f"{self.title}; row-normalised features",
+            dimensions=(*self.dimensions, Dimension(setting="row_normalize", values=(True,))),
+            starts=tuple({**start, "row_normalize": True} for start in starts),
+            own_starts={
+                model: tuple({**start, "row_normalize": True} for start in starts)
+                for model, starts in (own_starts or {}).items()
+            },
+        )
 
     def shortened(self, longest: float) -> Space:
         """The same space with waves that travel at most for the time `longest`."""

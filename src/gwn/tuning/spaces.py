@@ -9,7 +9,7 @@ from gwn.networks import GWN
 from gwn.registry import lookup
 from gwn.tuning.dimension import Dimension
 from gwn.tuning.extended import EXTENDED_DIMENSIONS, EXTENDED_STARTS
-from gwn.tuning.peers import PEER_DIMENSIONS, PEER_STARTS, SHARED_DIMENSIONS
+from gwn.tuning.peers import HETEROPHILIC, PEER_DIMENSIONS, PEER_STARTS, SHARED_DIMENSIONS
 from gwn.tuning.space import Space
 
 _PAPER = (
@@ -40,6 +40,17 @@ _EXTENDED = Space(
     dimensions=(*EXTENDED_DIMENSIONS, _SMALL_WEIGHT_DECAY),
     starts=EXTENDED_STARTS,
 )
+_PEERS = Space(
+    name="peers",
+    title="small: what a peer's own paper searched, dropout, learning rate, weight decay; its defaults first",
+    dimensions=SHARED_DIMENSIONS,
+    own=PEER_DIMENSIONS,
+    starts=({},),
+    own_starts=PEER_STARTS,
+)
+# Row-normalised features are small: what learns from them is fast and decays little.
+_FAST = {"lr": 0.05, "weight_decay": 5e-4}
+
 SHORT_TIME = 5.0
 """T on large graphs: five steps of the paper's tau = 1, a quarter of the paper's range and of its cost."""
 
@@ -55,14 +66,10 @@ SPACES: dict[str, Space] = {
         _STANDARD.shortened(SHORT_TIME),
         _EXTENDED,
         _EXTENDED.shortened(SHORT_TIME),
-        Space(
-            name="peers",
-            title="small: what a peer's own paper searched, dropout, learning rate, weight decay; its defaults first",
-            dimensions=SHARED_DIMENSIONS,
-            own=PEER_DIMENSIONS,
-            starts=({},),
-            own_starts=PEER_STARTS,
-        ),
+        _PEERS,
+        _STANDARD.normalized([{**start, **_FAST} for start in _STANDARD_STARTS[1:]]),
+        _EXTENDED.normalized([{**start, **_FAST} for start in EXTENDED_STARTS]),
+        _PEERS.normalized([_FAST], {model: (HETEROPHILIC.get(model, {}),) for model in PEER_DIMENSIONS}),
     )
 }
 

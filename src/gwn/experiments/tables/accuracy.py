@@ -31,12 +31,16 @@ def budget_caption(columns: Sequence[str]) -> str:
     groups: dict[str, list[str]] = {}
     for dataset in dict.fromkeys(column.split(".")[0] for column in columns):
         budget = BUDGETS[dataset]
-        peers = f"{budget.peer_trials} on {budget.peer_splits}"
+        full, peers = (
+            f"{trials} + {on_rows}" if on_rows else str(trials)
+            for trials, on_rows in ((budget.trials, budget.on_rows), (budget.peer_trials, budget.peer_on_rows))
+        )
         splits = f"{budget.splits} split{'s' if budget.splits > 1 else ''}"
-        text = f"{budget.trials} trials on {splits} (other peers: {peers})"
+        text = f"{full} trials on {splits} (other peers: {peers} on {budget.peer_splits})"
         groups.setdefault(text, []).append(DATASETS[dataset].title)
     said = "; ".join(f"{', '.join(names)}: {text}" for text, names in groups.items())
-    return f"Search: {said}. GWN-sym, GWN-fa, GWN+, MLP and GCN have the first budget."
+    rows = " After a plus: trials on row-normalised features." if " + " in said else ""
+    return f"Search: {said}. GWN-sym, GWN-fa, GWN+, MLP and GCN have the first budget.{rows}"
 
 
 def views(results: Path, table: str, rows: Sequence[str], columns: Sequence[str]) -> dict[str, dict[str, View]]:
