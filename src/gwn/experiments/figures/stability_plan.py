@@ -77,5 +77,5 @@ class Cell(NamedTuple):
 
 
 def cells(runs: Mapping[str, int]) -> list[Cell]:
-    """Large steps first: they are the short runs."""
-    return [Cell(name, m, tau) for name in runs for tau in reversed(TAUS) for m in MODELS if m.least <= tau <= m.bound]
+    """Large steps of all datasets first: they are the short runs."""
+    return [Cell(name, m, tau) for tau in reversed(TAUS) for name in runs for m in MODELS if m.least <= tau <= m.bound]
