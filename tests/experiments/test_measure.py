@@ -94,6 +94,16 @@ def test_of_two_searches_the_better_on_validation_is_taken(place: Workplace, mon
     assert record["settings"]["row_normalize"] == record["search"]["space"].endswith("-normalized")
 
 
+def test_the_best_of_both_searches_play_off(place: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
+    budget = Budget(trials=3, splits=1, peer_trials=2, peer_splits=1, on_rows=3, finalists=2, playoff_splits=2)
+    monkeypatch.setitem(BUDGETS, "csbm", budget)
+    record = measure_cell(MLP, place)
+    playoff = record["search"]["playoff"]
+    assert 2 <= len(playoff["scores"]) <= 4
+    assert playoff["won"] == max(playoff["scores"])
+    assert measure_cell(MLP, place)["search"]["playoff"] == playoff
+
+
 def test_a_cell_that_another_process_is_at_is_left_to_it(place: Workplace) -> None:
     said: list[str] = []
     with machine_lock(f"cell {cell_file(place.results, MAJORITY).resolve()}"):

@@ -19,6 +19,7 @@ from gwn.training import Experiment, TrainConfig, run_experiment
 from gwn.training.settings import effective_settings
 from gwn.tuning import Job, Search, best_trial, plan_search, run_search, search_summary
 from gwn.tuning.objective import SETTINGS, SPLITS, TRAINING
+from gwn.tuning.playoff import finalists, play_off
 from gwn.tuning.space import ON_ROWS
 from gwn.tuning.storage import default_url
 from gwn.tuning.study import is_finished
@@ -68,27 +69,58 @@ def repeat_cell(cell: Cell, place: Workplace, on_step: OnStep = lambda _: None) 
 
 
 def choose(cell: Cell, recipe: Recipe, place: Workplace, on_step: OnStep) -> Choice:
-    """The settings with the best mean validation score of the searches."""
+    """The settings with the best mean validation score of the searches, or those that win a play-off of the best."""
     model = model_spec(recipe.model)
     if recipe.trials == 0:
         return Choice(settings=effective_settings(model, {}), training={}, search=None)
-    search, trials = _search(cell, recipe, recipe.fixed, recipe.trials, place, on_step)
-    tried = [*trials]
-    if cell.tau is None and recipe.on_rows:
-        on_rows = replace(recipe, space=recipe.space + ON_ROWS)
-        second, found = _search(cell, on_rows, recipe.fixed, recipe.on_rows, place, on_step)
-        tried += found
-        if _best_score(found) > _best_score(trials):
-            search, trials = second, found
+    searches = [_search(cell, recipe, recipe.fixed, recipe.trials, place, on_step)]
     if cell.tau is not None:
-        trials = [trial for trial in trials if trial.user_attrs.get(SETTINGS, {}).get("tau") == cell.tau]
-        if len(trials) < TRIALS_OF_A_TAU:
-            fixed = (*recipe.fixed, f"tau={cell.tau}")
-            own, found = _search(cell, recipe, fixed, TRIALS_OF_A_TAU, place, on_step)
-            if _best_score(found) > _best_score(trials):
-                search, trials = own, found
-        tried = trials
-    best = best_trial(trials)
+        return _best_of_tau(cell, cell.tau, recipe, searches[0], place, on_step)
+    if recipe.on_rows:
+        on_rows = replace(recipe, space=recipe.space + ON_ROWS)
+        searches.append(_search(cell, on_rows, recipe.fixed, recipe.on_rows, place, on_step))
+    tried = [trial for _, trials in searches for trial in trials]
+    if not recipe.playoff_splits:
+        search, trials = max(searches, key=lambda one: _best_score(one[1]))
+        return _chosen(search, trials, best_trial(trials), tried)
+    entered = [(search, trial) for search, trials in searches for trial in finalists(trials, recipe.finalists)]
+    played = []
+    for number, (search, trial) in enumerate(entered):
+        on_step(f"{cell.name}: finalist {number + 1} of {len(entered)}")
+        played.append(play_off(search, trial, recipe.playoff_splits))
+    winner = max(played, key=lambda finalist: -1.0 if finalist.score is None else finalist.score)
+    (trials,) = [trials for search, trials in searches if search is winner.search]
+    choice = _chosen(winner.search, trials, winner.trial, tried)
+    assert choice.search is not None
+    choice.search["playoff"] = {
+        "splits": recipe.playoff_splits,
+        "scores": [finalist.score for finalist in played],
+        "won": winner.score,
+    }
+    return choice
+
+
+def _best_of_tau(
+    cell: Cell,
+    tau: float,
+    recipe: Recipe,
+    searched: tuple[Search, list[FrozenTrial]],
+    place: Workplace,
+    on_step: OnStep,
+) -> Choice:
+    """The best trial with this tau, from a search of its own where the whole search hardly tried it."""
+    search, trials = searched
+    trials = [trial for trial in trials if trial.user_attrs.get(SETTINGS, {}).get("tau") == tau]
+    if len(trials) < TRIALS_OF_A_TAU:
+        fixed = (*recipe.fixed, f"tau={tau}")
+        own, found = _search(cell, recipe, fixed, TRIALS_OF_A_TAU, place, on_step)
+        if _best_score(found) > _best_score(trials):
+            search, trials = own, found
+    return _chosen(search, trials, best_trial(trials), trials)
+
+
+def _chosen(search: Search, trials: list[FrozenTrial], best: FrozenTrial, tried: list[FrozenTrial]) -> Choice:
+    """The settings of `best`, one of `trials` of a search; `tried` are the trials of all searches."""
     return Choice(
         settings=dict(best.user_attrs[SETTINGS]),
         training=dict(best.user_attrs[TRAINING]),

@@ -17,7 +17,9 @@ class Budget:
 
     trials, splits             of a search for a row with the full budget
     peer_trials, peer_splits   of a search for any other row
-    on_rows, peer_on_rows      trials of a second search, on row-normalised features; the better one is taken
+    on_rows, peer_on_rows      trials of a second search, on row-normalised features
+    finalists, peer_finalists  of each search; they play off on so many fresh splits:
+    playoff_splits, peer_playoff_splits
     short                      a large graph: waves of at most a quarter of the paper's time, and GWN-sym without
                                propagating, in mini-batches
     """
@@ -28,11 +30,26 @@ class Budget:
     peer_splits: int
     on_rows: int = 0
     peer_on_rows: int = 0
+    finalists: int = 1
+    peer_finalists: int = 1
+    playoff_splits: int = 0
+    peer_playoff_splits: int = 0
     short: bool = False
 
 
 # Small test sets need many splits to tell settings apart; large graphs have little noise and cost much.
-_WEBKB = Budget(trials=80, splits=5, peer_trials=8, peer_splits=3, on_rows=24, peer_on_rows=5)
+_WEBKB = Budget(
+    trials=80,
+    splits=5,
+    peer_trials=8,
+    peer_splits=3,
+    on_rows=24,
+    peer_on_rows=5,
+    finalists=5,
+    peer_finalists=2,
+    playoff_splits=10,
+    peer_playoff_splits=5,
+)
 _MEDIUM = Budget(trials=70, splits=2, peer_trials=5, peer_splits=1)
 _LARGE = Budget(trials=12, splits=1, peer_trials=5, peer_splits=1, short=True)
 
@@ -50,6 +67,7 @@ class Recipe:
     split   that the search is scored on: settings for "uniform" are those found on "per-class"
     trials  0 for a model that has nothing to choose
     on_rows trials of a second search, on row-normalised features
+    finalists, playoff_splits   of each search so many trials play off on so many fresh splits; 0: the best is taken
     """
 
     model: str
@@ -58,6 +76,8 @@ class Recipe:
     trials: int
     search_splits: int
     on_rows: int = 0
+    finalists: int = 1
+    playoff_splits: int = 0
     fixed: tuple[str, ...] = ()
     runs: int = FINAL_RUNS
 
@@ -86,5 +106,7 @@ def recipe_of(cell: Cell) -> Recipe:
         trials=budget.trials if row.full else budget.peer_trials,
         search_splits=budget.splits if row.full else budget.peer_splits,
         on_rows=budget.on_rows if row.full else budget.peer_on_rows,
+        finalists=budget.finalists if row.full else budget.peer_finalists,
+        playoff_splits=budget.playoff_splits if row.full else budget.peer_playoff_splits,
         fixed=fixed,
     )

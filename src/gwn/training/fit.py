@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 import torch
@@ -47,9 +47,11 @@ def fit(
     config: TrainConfig,
     metric: str = "accuracy",
     on_epoch: OnEpoch | None = None,
+    on_validation: Callable[[Tensor], None] | None = None,
 ) -> Fit:
     """Train `model` in place, select the epoch by validation score (ties: lower validation loss), restore it.
 
+    on_validation   called after every epoch with the logits of the validation nodes
     Model and graph must already be on the same device and of the same type; see `run_experiment`.
     """
     if config.batch_size > 0 and not (isinstance(model, GWN) and model.precompute):
@@ -75,6 +77,8 @@ def fit(
         with torch.no_grad():
             logits = logits_of(model, graph, evaluated)
         val_logits, test_logits = logits[: val.numel()], logits[val.numel() :]
+        if on_validation is not None:
+            on_validation(val_logits)
         val_loss = F.cross_entropy(val_logits, y[val]).item()
         if not math.isfinite(val_loss):
             raise diverged(model, graph, epoch, val_loss)

@@ -39,7 +39,11 @@ def budget_caption(columns: Sequence[str]) -> str:
         text = f"{full} trials on {splits} (other peers: {peers} on {budget.peer_splits})"
         groups.setdefault(text, []).append(DATASETS[dataset].title)
     said = "; ".join(f"{', '.join(names)}: {text}" for text, names in groups.items())
-    rows = " After a plus: trials on row-normalised features." if " + " in said else ""
+    rows = (
+        " After a plus: trials on row-normalised features; the best of both play off, see docs/protocol.md."
+        if " + " in said
+        else ""
+    )
     return f"Search: {said}. GWN-sym, GWN-fa, GWN+, MLP and GCN have the first budget.{rows}"
 
 

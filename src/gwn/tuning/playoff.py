@@ -1,0 +1,90 @@
+"""The best trials of a search once more, on splits that it never saw: the highest of many noisy scores is mostly noise.
+
+A trial's score is that of the best of two hundred epochs, and the search takes the best of many trials: on forty
+validation nodes both favour luck and restless training. In a play-off a few finalists train on fresh splits, and each
+is scored on one half of the validation nodes at the epoch that the other half chooses, and the other way round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from optuna.trial import FrozenTrial, TrialState
+from torch import Tensor
+
+from gwn.data import Split, make_splits
+from gwn.errors import GWNError
+from gwn.training import TrainConfig, fit, seed_everything
+from gwn.training.metrics import METRICS
+from gwn.training.store import content_key
+from gwn.tuning.objective import SETTINGS, TRAINING
+from gwn.tuning.plan import Search
+
+PLAYOFF_SEED = 2000
+"""The first seed of a play-off; a search has those from 1000, final runs those from 0."""
+
+PAIRS = 5
+"""Ways to halve the validation nodes."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Finalist:
+    """A trial of a search, and its score in the play-off; None where it could not be trained."""
+
+    search: Search
+    trial: FrozenTrial
+    score: float | None
+
+
+def finalists(trials: Sequence[FrozenTrial], count: int) -> list[FrozenTrial]:
+    """The best trials of a search, each setting once."""
+    complete = [trial for trial in trials if trial.state == TrialState.COMPLETE and trial.value is not None]
+    ranked = sorted(complete, key=lambda trial: (-(trial.value or 0.0), trial.number))
+    first: dict[str, FrozenTrial] = {}
+    for trial in ranked:
+        key = content_key({name: trial.user_attrs[name] for name in (SETTINGS, TRAINING)})
+        first.setdefault(key, trial)
+    return list(first.values())[:count]
+
+
+def play_off(search: Search, trial: FrozenTrial, splits: int) -> Finalist:
+    """Train the trial's settings on fresh splits; the mean of its cross-fitted validation scores."""
+    config = TrainConfig(**{**search.plan.training, **trial.user_attrs[TRAINING]})
+    total = 0.0
+    for number, split in enumerate(make_splits(search.dataset, search.plan.split, splits, PLAYOFF_SEED)):
+        seed_everything(PLAYOFF_SEED + number, config.deterministic)
+        try:
+            total += _score(search, trial, split, config)
+        except (GWNError, RuntimeError):
+            return Finalist(search=search, trial=trial, score=None)
+    return Finalist(search=search, trial=trial, score=total / splits)
+
+
+def _score(search: Search, trial: FrozenTrial, split: Split, config: TrainConfig) -> float:
+    graph, epochs = search.graph, list[Tensor]()
+    model = search.model.build(graph.num_features, graph.num_classes, **trial.user_attrs[SETTINGS])
+    model.to(graph.x.device, config.torch_dtype)
+    fit(model, graph, split, config, search.dataset.metric, on_validation=epochs.append)
+    return cross_fitted(torch.stack(epochs), graph.labels[split.val.to(graph.labels.device)], search.dataset.metric)
+
+
+def cross_fitted(logits: Tensor, y: Tensor, metric: str = "accuracy") -> float:
+    """The score that the epochs `logits`, [epochs, n, c], earn on nodes that did not choose among them.
+
+    The nodes are halved at random; the epoch with the best score on one half (ties: lower loss) is scored on the other.
+    """
+    score = METRICS[metric]
+    losses = torch.stack([torch.nn.functional.cross_entropy(epoch, y, reduction="none") for epoch in logits])
+    generator = torch.Generator().manual_seed(0)
+    earned = []
+    for _ in range(PAIRS):
+        order = torch.randperm(y.numel(), generator=generator).to(y.device)
+        halves = order[: y.numel() // 2], order[y.numel() // 2 :]
+        for choosing, scored in (halves, halves[::-1]):
+            loss = losses[:, choosing].mean(1).tolist()
+            of_epochs = [(score(epoch[choosing], y[choosing]), -loss[place]) for place, epoch in enumerate(logits)]
+            best = max(range(len(of_epochs)), key=lambda place: of_epochs[place])
+            earned.append(score(logits[best][scored], y[scored]))
+    return sum(earned) / len(earned)
