@@ -99,10 +99,20 @@ def test_tune_then_train(capsys: pytest.CaptureFixture[str]) -> None:
     assert winner["search"]["trials"] == 4
     assert winner["file"] == "settings/gwn-fa.toml"
 
+    assert call(*command, "--json", "--finalists", "2") == 0
+    said = capsys.readouterr()
+    winner = json.loads(said.out)
+    assert "finalist 2 of 2" in said.err
+    assert winner["search"]["playoff"]["won"] == max(winner["search"]["playoff"]["scores"])
+    assert call(*command, "--finalists", "0") == 2
+    assert "--finalists must be at least 1" in capsys.readouterr().err
+
     assert call(*command, "--quiet") == 0  # all there: nothing to do
     said = capsys.readouterr()
     assert said.err == ""
     assert "best of 4 trials" in said.out
+    assert call(*command, "--json", "--quiet") == 0
+    winner = json.loads(capsys.readouterr().out)
 
     train = ("train", "csbm", "--model", "gwn-fa", "--split", "uniform", "--runs", "2", "--json")
     assert call(*train) == 0

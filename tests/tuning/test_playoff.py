@@ -9,9 +9,10 @@ import torch
 from optuna.distributions import FloatDistribution
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
+from gwn import GWNError
 from gwn.tuning import Search
 from gwn.tuning.objective import SETTINGS, TRAINING
-from gwn.tuning.playoff import PLAYOFF_SEED, cross_fitted, finalists, play_off
+from gwn.tuning.playoff import PLAYOFF_SEED, cross_fitted, finalists, play_off, score_finalist
 
 MakeSearch = Callable[..., Search]
 
@@ -63,23 +64,34 @@ def test_a_finalist_trains_on_splits_the_search_never_saw(
 ) -> None:
     search = make_search(model="mlp")
     seen: list[int] = []
-    asked = play_off.__globals__["make_splits"]
+    asked = score_finalist.__globals__["make_splits"]
 
     def watched(dataset: object, kind: str, runs: int, seed: int) -> object:
         splits = asked(dataset, kind, runs, seed)
         seen.extend(split.seed for split in splits)
         return splits
 
-    monkeypatch.setitem(play_off.__globals__, "make_splits", watched)
-    first = play_off(search, trial(0.9, 0.2), 3)
+    monkeypatch.setitem(score_finalist.__globals__, "make_splits", watched)
+    first = score_finalist(search, trial(0.9, 0.2), 3)
     assert seen == [PLAYOFF_SEED, PLAYOFF_SEED + 1, PLAYOFF_SEED + 2]
     assert not {*seen} & {*search.plan.search_seeds}
     assert first.score is not None
     assert 0.0 < first.score <= 1.0
-    assert play_off(search, trial(0.9, 0.2), 3).score == first.score
+    assert score_finalist(search, trial(0.9, 0.2), 3).score == first.score
 
 
 def test_one_that_cannot_be_trained_has_no_score(make_search: MakeSearch) -> None:
     broken = trial(0.9, 0.2)
     broken.user_attrs[TRAINING]["lr"] = 1e30
-    assert play_off(make_search(model="mlp"), broken, 2).score is None
+    assert score_finalist(make_search(model="mlp"), broken, 2).score is None
+
+
+def test_the_best_score_wins_and_all_are_recorded(make_search: MakeSearch) -> None:
+    search = make_search(model="mlp")
+    broken, good = trial(0.9, 0.2), trial(0.8, 0.3)
+    broken.user_attrs[TRAINING]["lr"] = 1e30
+    winner, record = play_off([(search, broken), (search, good)], 2)
+    assert winner.trial is good
+    assert record == {"splits": 2, "finalists": 2, "scores": [winner.score], "won": winner.score}
+    with pytest.raises(GWNError, match="nobody to play off"):
+        play_off([], 2)

@@ -33,6 +33,9 @@ def tune(
     ),
     name: str | None = typer.Option(None, help="The study's name. Default: made from everything that decides it."),
     search_splits: int = typer.Option(3, help="Splits a trial is scored on; their seeds start at 1000."),
+    finalists: int = typer.Option(
+        1, help="With several, the best trials play off on ten fresh splits: for small validation sets."
+    ),
     final_runs: int = typer.Option(10, help="Runs of the winner, with seeds 0, 1, ... that the search never saw."),
     seed: int = typer.Option(0, help="The sampler's seed."),
     settings: list[str] = typer.Option([], "--set", metavar="NAME=VALUE", help="A setting to fix: `gwn models NAME`."),
@@ -53,17 +56,26 @@ def tune(
 
       gwn tune texas --model gwn --split geom --trials 200 --timeout 2h --set epochs=100
 
+      gwn tune texas --model mlp --trials 60 --finalists 5
+
       gwn tune cora --model gcn --storage postgresql://user:password@host/studies
     """
     from gwn.cli.progress import TrainingProgress
     from gwn.cli.tune_progress import TuneProgress
     from gwn.training import TrainConfig
     from gwn.tuning import Job, measure, plan_search, run_search, settings_file, write_winner
+    from gwn.tuning.playoff import PLAYOFF_SPLITS, play_off
+    from gwn.tuning.playoff import finalists as best_trials
     from gwn.tuning.storage import FOLDER, default_url, readable
     from gwn.tuning.trackers import open_tracker
 
     seconds = float("inf") if timeout is None else parse_duration("--timeout", timeout)
-    for option, value in (("--trials", trials), ("--jobs", jobs), ("--final-runs", final_runs)):
+    for option, value in (
+        ("--trials", trials),
+        ("--jobs", jobs),
+        ("--finalists", finalists),
+        ("--final-runs", final_runs),
+    ):
         if value < 1:
             raise GWNError(f"{option} must be at least 1; got {value}")
     search = plan_search(
@@ -93,6 +105,11 @@ def tune(
                 tracker.log(trial, None if best is None else best.value)
 
         done = run_search(job, search, on_trial=on_trial, say=progress.say)
+        winner, playoff = None, None
+        if finalists > 1:
+            entered = [(search, trial) for trial in best_trials(done, finalists)]
+            found, playoff = play_off(entered, PLAYOFF_SPLITS, lambda n, of: progress.say(f"finalist {n} of {of}"))
+            winner = found.trial
     epochs = TrainConfig(**search.plan.training).epochs
     with TrainingProgress(final_runs, epochs, quiet=quiet) as final_progress:
         final_progress.label = "final"
@@ -102,9 +119,12 @@ def tune(
             done,
             runs,
             runs=final_runs,
+            best=winner,
             on_progress=final_progress.on_epoch,
             on_run=final_progress.on_run,
         )
+    if playoff is not None:
+        table["search"]["playoff"] = playoff
     write_winner(file, search, table)
     if as_json:
         where = {"file": str(file), "folder": str(folder), "storage": readable(url)}
@@ -126,6 +146,9 @@ def _print_winner(dataset: str, model: str, split: str, table: dict[str, Any], f
         f"space {search['space']}, scored on {len(search['seeds'])} splits"
     )
     typer.echo(f"validation in the search: {100 * search['validation']:.2f}")
+    if "playoff" in search:
+        won, of = search["playoff"]["won"], search["playoff"]["finalists"]
+        typer.echo(f"play-off of {of}: {'no score' if won is None else f'{100 * won:.2f}'}")
     summary = {"mean": final["test"], "sd": final["test_sd"], "low": final["test_low"], "high": final["test_high"]}
     typer.echo(f"test with fresh seeds: {format_summary({**summary, 'count': final['runs'] - final['diverged']})}")
     if search["same_splits_as_final"]:

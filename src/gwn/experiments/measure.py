@@ -84,19 +84,13 @@ def choose(cell: Cell, recipe: Recipe, place: Workplace, on_step: OnStep) -> Cho
         search, trials = max(searches, key=lambda one: _best_score(one[1]))
         return _chosen(search, trials, best_trial(trials), tried)
     entered = [(search, trial) for search, trials in searches for trial in finalists(trials, recipe.finalists)]
-    played = []
-    for number, (search, trial) in enumerate(entered):
-        on_step(f"{cell.name}: finalist {number + 1} of {len(entered)}")
-        played.append(play_off(search, trial, recipe.playoff_splits))
-    winner = max(played, key=lambda finalist: -1.0 if finalist.score is None else finalist.score)
+    winner, playoff = play_off(
+        entered, recipe.playoff_splits, lambda number, of: on_step(f"{cell.name}: finalist {number} of {of}")
+    )
     (trials,) = [trials for search, trials in searches if search is winner.search]
     choice = _chosen(winner.search, trials, winner.trial, tried)
     assert choice.search is not None
-    choice.search["playoff"] = {
-        "splits": recipe.playoff_splits,
-        "scores": [finalist.score for finalist in played],
-        "won": winner.score,
-    }
+    choice.search["playoff"] = playoff
     return choice
 
 

@@ -7,8 +7,9 @@ is scored on one half of the validation nodes at the epoch that the other half c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from optuna.trial import FrozenTrial, TrialState
@@ -24,6 +25,11 @@ from gwn.tuning.plan import Search
 
 PLAYOFF_SEED = 2000
 """The first seed of a play-off; a search has those from 1000, final runs those from 0."""
+
+PLAYOFF_SPLITS = 10
+
+OnFinalist = Callable[[int, int], None]
+"""Called with a finalist's number and how many there are, before it trains."""
 
 PAIRS = 5
 """Ways to halve the validation nodes."""
@@ -49,7 +55,22 @@ def finalists(trials: Sequence[FrozenTrial], count: int) -> list[FrozenTrial]:
     return list(first.values())[:count]
 
 
-def play_off(search: Search, trial: FrozenTrial, splits: int) -> Finalist:
+def play_off(
+    entered: Sequence[tuple[Search, FrozenTrial]], splits: int, on_finalist: OnFinalist = lambda *_: None
+) -> tuple[Finalist, dict[str, Any]]:
+    """The finalist with the best score, the earliest of equal ones; and, for the record, all scores that there are."""
+    played = []
+    for number, (search, trial) in enumerate(entered):
+        on_finalist(number + 1, len(entered))
+        played.append(score_finalist(search, trial, splits))
+    if not played:
+        raise GWNError("no trial has a score: there is nobody to play off; allow more trials")
+    winner = max(played, key=lambda finalist: -1.0 if finalist.score is None else finalist.score)
+    scores = [finalist.score for finalist in played if finalist.score is not None]
+    return winner, {"splits": splits, "finalists": len(played), "scores": scores, "won": winner.score}
+
+
+def score_finalist(search: Search, trial: FrozenTrial, splits: int) -> Finalist:
     """Train the trial's settings on fresh splits; the mean of its cross-fitted validation scores."""
     config = TrainConfig(**{**search.plan.training, **trial.user_attrs[TRAINING]})
     total = 0.0

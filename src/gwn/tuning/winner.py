@@ -56,11 +56,15 @@ def measure(
     root: Path,
     *,
     runs: int,
+    best: FrozenTrial | None = None,
     on_progress: OnProgress | None = None,
     on_run: OnRun | None = None,
 ) -> tuple[dict[str, Any], Path]:
-    """The table of the winner of study `name`, and the folder of its final runs."""
-    best = best_trial(trials)
+    """The table of the winner of study `name`, and the folder of its final runs.
+
+    best   the winner, where it is not simply the trial with the best score
+    """
+    best = best_trial(trials) if best is None else best
     experiment = final_experiment(search, name, best, runs)
     result, folder = run_experiment(experiment, root, on_progress=on_progress, on_run=on_run)
     if result["summary"]["finished"] == 0:
