@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from gwn import GWNError
-from gwn.report.documents import PARTS, README, rewritten, verdicts
+from gwn.experiments.cell import Cell
+from gwn.experiments.store import write_cell
+from gwn.report.documents import PARTS, README, flattery, rewritten, verdicts
 from gwn.report.markers import fill
 
 ROOT = Path(__file__).parents[2]
@@ -31,6 +33,21 @@ def test_shipped_settings_agree_with_the_results() -> None:
 
 def test_without_results_nothing_is_claimed(tmp_path: Path) -> None:
     assert "none" in verdicts(tmp_path)
+
+
+def test_what_validation_promised_is_set_against_the_test_scores(tmp_path: Path) -> None:
+    assert flattery(tmp_path) == []
+    for row, (searched, won, test) in {"mlp": (0.9, 0.8, 0.8), "gcn": (0.8, 0.7, 0.6), "gat": (0.9, None, 0.5)}.items():
+        record = {
+            "search": {"validation": searched, "playoff": {"won": won}},
+            "summary": {"test": {"mean": test, "sd": 0.0, "low": test, "high": test}},
+            "runs": [],
+        }
+        write_cell(tmp_path, Cell(dataset="texas", split="geom", row=row), record)
+    (line,) = flattery(tmp_path)
+    assert "over 2 cells" in line
+    assert "in the search is +15.0 points" in line
+    assert "in the play-off +5.0" in line
 
 
 def test_a_page_without_its_place_is_refused() -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from gwn.experiments.paper import elsewhere
 from gwn.experiments.rows import OURS, ROWS
@@ -66,7 +67,46 @@ def verdicts(results: Path) -> str:
     ]
     above = [heading(column) for column, ours, paper in best if ours > paper]
     lines.append(f"- GWN+ is above the paper's best GWN figure on {', '.join(above) or 'none'} of {len(best)} columns.")
-    return "\n".join([*lines, *(standing(results, table) for table in COLUMNS)])
+    gaps = {
+        heading(column): top[0] - cell.test["mean"]
+        for column, cell in cells["gwn-plus"].items()
+        if cell.test is not None and (top := elsewhere(column)) is not None
+    }
+    if gaps:
+        near, far = min(gaps, key=lambda name: gaps[name]), max(gaps, key=lambda name: gaps[name])
+        mean = sum(gaps.values()) / len(gaps)
+        lines.append(
+            f"- GWN+ is on average {mean:.1f} points below the highest figure found elsewhere, "
+            f"from {gaps[near]:.1f} ({near}) to {gaps[far]:.1f} ({far})."
+        )
+    return "\n".join([*lines, *(standing(results, table) for table in COLUMNS), *flattery(results)])
+
+
+def flattery(results: Path) -> list[str]:
+    """How far the scores that chose settings are above the test scores of these settings."""
+    records = [
+        cell.record
+        for table, columns in COLUMNS.items()
+        for of_row in views(results, table, tuple(ROWS), columns).values()
+        for cell in of_row.values()
+        if cell.record is not None and cell.test is not None and _won(cell.record) is not None
+    ]
+    if not records:
+        return []
+    tests = [record["summary"]["test"]["mean"] for record in records]
+    searched = [record["search"]["validation"] for record in records]
+    played = [_won(record) or 0.0 for record in records]
+    above = [100 * (sum(scores) - sum(tests)) / len(tests) for scores in (searched, played)]
+    return [
+        f"- What validation promises, over {len(records)} cells with a play-off: the score in the search is "
+        f"{above[0]:+.1f} points from the test score on average, the score in the play-off {above[1]:+.1f}."
+    ]
+
+
+def _won(record: Mapping[str, Any]) -> float | None:
+    """The winner's score in the play-off that chose a cell's settings, where there was one."""
+    score: float | None = ((record["search"] or {}).get("playoff") or {}).get("won")
+    return score
 
 
 def standing(results: Path, table: str) -> str:
