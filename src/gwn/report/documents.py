@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +21,11 @@ SHOWN = ("majority", "mlp", "gcn", "gwn-sym", "gwn-fa", "gwn-plus")
 COLUMNS = {"homophilic": homophilic.COLUMNS, "heterophilic": heterophilic.COLUMNS}
 
 
-def _cells(results: Path) -> dict[str, dict[str, View]]:
+def _cells(results: Path, rows: Sequence[str] = SHOWN) -> dict[str, dict[str, View]]:
     """Row -> column -> cell, over both tables."""
-    cells: dict[str, dict[str, View]] = {row: {} for row in SHOWN}
+    cells: dict[str, dict[str, View]] = {row: {} for row in rows}
     for table, columns in COLUMNS.items():
-        for row, of_row in views(results, table, SHOWN, columns).items():
+        for row, of_row in views(results, table, rows, columns).items():
             cells[row].update(of_row)
     return cells
 
@@ -45,7 +45,8 @@ def summary(results: Path) -> str:
         line.append(f"{max(value.mean for value in paper if value is not None):.1f}")
         line.append("" if top is None else f"{top[0]:.1f} ({top[1]})")
         rows.append(line)
-    return f"{markdown_table(rows)}\n\n± is half the 95 % interval. {budget_caption(columns)}\n\n{verdicts(results)}"
+    budget = budget_caption(_cells(results, tuple(ROWS)), columns)
+    return f"{markdown_table(rows)}\n\n± is half the 95 % interval. {budget}\n\n{verdicts(results)}"
 
 
 def verdicts(results: Path) -> str:
@@ -86,8 +87,7 @@ def flattery(results: Path) -> list[str]:
     """How far the scores that chose settings are above the test scores of these settings."""
     records = [
         cell.record
-        for table, columns in COLUMNS.items()
-        for of_row in views(results, table, tuple(ROWS), columns).values()
+        for of_row in _cells(results, tuple(ROWS)).values()
         for cell in of_row.values()
         if cell.record is not None and cell.test is not None and _won(cell.record) is not None
     ]

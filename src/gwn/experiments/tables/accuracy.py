@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from gwn.data import DATASETS
 from gwn.experiments.cell import Cell
 from gwn.experiments.compare import Ranks, average_ranks, outcome, paired
 from gwn.experiments.paper import elsewhere, paper_value
-from gwn.experiments.recipe import BUDGETS, FINAL_RUNS
+from gwn.experiments.recipe import FINAL_RUNS
 from gwn.experiments.rows import OURS, ROWS
 from gwn.experiments.table import TableCell, TableData, words
 from gwn.experiments.view import View, view
@@ -26,25 +27,39 @@ def heading(column: str) -> str:
     return f"{DATASETS[dataset].title} {split}"
 
 
-def budget_caption(columns: Sequence[str]) -> str:
-    """Trials of the searches, by dataset."""
+def budget_caption(cells: Mapping[str, Mapping[str, View]], columns: Sequence[str]) -> str:
+    """Trials of the searches behind the cells, by column, as their records say."""
     groups: dict[str, list[str]] = {}
-    for dataset in dict.fromkeys(column.split(".")[0] for column in columns):
-        budget = BUDGETS[dataset]
-        full, peers = (
-            f"{trials} + {on_rows}" if on_rows else str(trials)
-            for trials, on_rows in ((budget.trials, budget.on_rows), (budget.peer_trials, budget.peer_on_rows))
-        )
-        splits = f"{budget.splits} split{'s' if budget.splits > 1 else ''}"
-        text = f"{full} trials on {splits} (other peers: {peers} on {budget.peer_splits})"
-        groups.setdefault(text, []).append(DATASETS[dataset].title)
+    for column in columns:
+        recipes: dict[bool, list[Mapping[str, Any]]] = {True: [], False: []}
+        for row, of_row in cells.items():
+            record = of_row[column].record
+            if record is not None and record["search"] is not None:
+                recipes[ROWS[row].full].append(record["recipe"])
+        text = _trials(recipes[True]) + (f" (other peers: {_trials(recipes[False])})" if recipes[False] else "")
+        if text:
+            groups.setdefault(text, []).append(heading(column))
     said = "; ".join(f"{', '.join(names)}: {text}" for text, names in groups.items())
     rows = (
         " After a plus: trials on row-normalised features; the best of both play off, see docs/protocol.md."
         if " + " in said
         else ""
     )
-    return f"Search: {said}. GWN-sym, GWN-fa, GWN+, MLP and GCN have the first budget.{rows}"
+    return f"Search: {said or 'none yet'}. GWN-sym, GWN-fa, GWN+, MLP and GCN have the first budget.{rows}"
+
+
+def _trials(recipes: Sequence[Mapping[str, Any]]) -> str:
+    """ "80 + 24 trials on 5 splits"."""
+    if not recipes:
+        return ""
+    spans = {
+        name: sorted({recipe.get(name, 0) for recipe in recipes}) for name in ("trials", "on_rows", "search_splits")
+    }
+    trials, on_rows, splits = (
+        str(values[0]) if len(values) == 1 else f"{values[0]} to {values[-1]}" for values in spans.values()
+    )
+    plus = "" if on_rows == "0" else f" + {on_rows}"
+    return f"{trials}{plus} trials on {splits} split{'' if splits == '1' else 's'}"
 
 
 def views(results: Path, table: str, rows: Sequence[str], columns: Sequence[str]) -> dict[str, dict[str, View]]:
@@ -77,7 +92,7 @@ def figures(
     return TableData(
         name=name,
         title=title,
-        caption=f"{PROTOCOL} {budget_caption(columns)}",
+        caption=f"{PROTOCOL} {budget_caption(cells, columns)}",
         columns=("model", *map(heading, columns)),
         rows=tuple(rows),
         command=command,

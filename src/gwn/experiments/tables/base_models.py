@@ -41,7 +41,7 @@ def tables(results: Path) -> tuple[TableData, ...]:
             name=NAME,
             title="GCN against GWN-sym, FAGCN against GWN-fa (the paper's table 4)",
             caption=f"{PROTOCOL} Differences are paired over the same splits, with their 95 % interval. "
-            f"{budget_caption(COLUMNS)}",
+            f"{budget_caption(cells, COLUMNS)}",
             columns=("model", *map(heading, COLUMNS)),
             rows=tuple(rows),
             command=f"gwn reproduce {NAME}",
