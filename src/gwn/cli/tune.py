@@ -23,7 +23,9 @@ def tune(
     model: str = typer.Option("gwn-sym", "--model", "-m", help="A model by name: see `gwn models`."),
     split: str | None = typer.Option(None, help="As for `gwn train`. Default: the dataset's."),
     space: str | None = typer.Option(
-        None, help="paper, standard (weight decay also small) or extended (GWN+). Default: standard; extended for gwn."
+        None,
+        help="paper, standard (weight decay also small), extended (GWN+) or peers; with -normalized at its end, on "
+        "row-normalised features (not paper). Default: standard; extended for gwn.",
     ),
     trials: int = typer.Option(100, help="How many trials in total, those of earlier calls included."),
     timeout: str | None = typer.Option(None, help="Begin no trial after so long: 90s, 30m, 2h, 1h30m."),
@@ -34,7 +36,7 @@ def tune(
     name: str | None = typer.Option(None, help="The study's name. Default: made from everything that decides it."),
     search_splits: int = typer.Option(3, help="Splits a trial is scored on; their seeds start at 1000."),
     finalists: int = typer.Option(
-        1, help="With several, the best trials play off on ten fresh splits: for small validation sets."
+        1, help="With several, the best trials play off on ten more splits: for small validation sets."
     ),
     final_runs: int = typer.Option(10, help="Runs of the winner, with seeds 0, 1, ... that the search never saw."),
     seed: int = typer.Option(0, help="The sampler's seed."),

@@ -2,7 +2,8 @@
 
 A trial's score is that of the best of two hundred epochs, and the search takes the best of many trials: on forty
 validation nodes both favour luck and restless training. In a play-off a few finalists train on fresh splits, and each
-is scored on one half of the validation nodes at the epoch that the other half chooses, and the other way round.
+is scored on one half of the validation nodes at the epoch that the other half chooses, and the other way round. Of
+published splits there are only ten: those are played on again, with other model seeds.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ def _score(search: Search, trial: FrozenTrial, split: Split, config: TrainConfig
     graph, epochs = search.graph, list[Tensor]()
     model = search.model.build(graph.num_features, graph.num_classes, **trial.user_attrs[SETTINGS])
     model.to(graph.x.device, config.torch_dtype)
-    fit(model, graph, split, config, search.dataset.metric, on_validation=epochs.append)
+    fit(model, graph, split, config, search.dataset.metric, on_validation=lambda logits: epochs.append(logits.clone()))
     return cross_fitted(torch.stack(epochs), graph.labels[split.val.to(graph.labels.device)], search.dataset.metric)
 
 
