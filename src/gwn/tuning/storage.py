@@ -15,11 +15,14 @@ from optuna.exceptions import ExperimentalWarning, StorageInternalError
 from optuna.storages import RDBStorage, RetryHeartbeatStaleTrialCallback
 
 from gwn.errors import GWNError
+from gwn.training.store import content_key
 from gwn.tuning.locks import machine_lock
 
 FOLDER = Path("studies")
 MAX_RETRIES = 2
 LOCK_SECONDS = 60
+CREATION_TRIES = 20
+"""More than Optuna has tables, each of which another machine may make first."""
 GRACE = 3
 """A worker that was silent for so many heartbeats is taken for dead."""
 
@@ -50,17 +53,38 @@ def open_storage(url: str, heartbeat: int) -> RDBStorage:
         )
 
     # Optuna's tables are not made in one act: two processes that find none would be in each other's way.
-    with storage_errors(url), silent_optuna(), machine_lock(url):
-        try:
-            storage = connect()
-        except sqlalchemy.exc.IntegrityError:  # another machine was faster
-            storage = connect()
+    with storage_errors(url), silent_optuna(), storage_lock(url, "tables"):
+        for left in reversed(range(CREATION_TRIES)):
+            try:
+                storage = connect()
+                break
+            except sqlalchemy.exc.DBAPIError as error:  # on a server without our lock another machine may be faster
+                made = isinstance(error, sqlalchemy.exc.IntegrityError) or "already exists" in str(error)
+                if left == 0 or not made:
+                    raise
         if local:
             sqlalchemy.event.listen(storage.engine, "connect", _use_write_ahead_log)
             storage.engine.dispose()
             with storage.engine.connect():
                 pass
         return storage
+
+
+@contextmanager
+def storage_lock(url: str, what: str) -> Iterator[None]:
+    """One process at a time does `what` with this storage: of this machine, and of all machines under PostgreSQL.
+
+    The server gives its lock back when the transaction ends, so when its process or its connection does.
+    """
+    with machine_lock(f"{url} {what}"):
+        if not url.startswith("postgresql"):
+            yield
+            return
+        engine = sqlalchemy.create_engine(url, poolclass=sqlalchemy.pool.NullPool)
+        with engine.begin() as connection:
+            key = int(content_key({"gwn": what}), 16)
+            connection.execute(sqlalchemy.text("SELECT pg_advisory_xact_lock(:key)"), {"key": key})
+            yield
 
 
 def _use_write_ahead_log(connection: Any, record: Any) -> None:

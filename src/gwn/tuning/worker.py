@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 import optuna
 import torch
 from optuna.exceptions import UpdateFinishedTrialError
 
-from gwn.tuning.locks import machine_lock
 from gwn.tuning.objective import TrialFailed, score_trial
 from gwn.tuning.plan import Plan, Search
-from gwn.tuning.storage import is_locked, open_storage, silent_optuna, storage_errors
+from gwn.tuning.storage import is_locked, open_storage, silent_optuna, storage_errors, storage_lock
 from gwn.tuning.study import BEGAN, OnTrials, begin_starts, count, make_sampler, open_study, release_lost
 
 PATIENCE = 5
@@ -38,7 +38,8 @@ class Job:
 
     def open_study(self) -> optuna.Study:
         storage = open_storage(self.url, self.heartbeat)
-        with storage_errors(self.url):
+        # Two that find it new and have different plans must not both write theirs.
+        with storage_errors(self.url), storage_lock(self.url, f"open {self.name}"):
             return open_study(storage, self.name, self.plan)
 
 
@@ -82,16 +83,18 @@ def work(
 def _next_trial(job: Job, search: Search, study: optuna.Study) -> bool:
     """Run one trial, or wait a moment where others are running the last ones; False when all are finished.
 
-    Counting and taking are one act under a lock, so that workers of one machine never start one too many.
+    Counting and taking are one act under a lock, so that workers never start one too many and all see the same trials
+    in the end.
     """
-    lock = machine_lock(f"{job.url} {job.name}")
+    lock = ExitStack()
 
     def objective(trial: optuna.Trial) -> float:
-        lock.release()
+        lock.close()
         trial.set_user_attr(BEGAN, trial.number)
         return score_trial(search, trial)
 
     with lock:
+        lock.enter_context(storage_lock(job.url, job.name))
         release_lost(study, job.heartbeat)
         census = count(study)
         if census.finished >= job.trials:
