@@ -15,6 +15,7 @@ from gwn.laplacians import LAPLACIANS, Physical
 from gwn.schemes import Leapfrog, integrate
 from gwn.stability import apply, energy
 from modes import NODES, adjacency, matrix
+from tolerance import rounding
 
 
 def test_it_is_s_minus_the_identity_and_learns_nothing() -> None:
@@ -66,4 +67,8 @@ def test_energy_is_conserved(tau: float) -> None:
     operator = Physical(3, 1).on(adjacency())
     X = integrate(operator, Leapfrog(tau), normal(NODES, 3), normal(NODES, 3, seed=1), 201, trajectory=True)
     E = torch.stack([energy(operator, X[n], X[n + 1], tau) for n in range(200)])
-    assert float((E.max() - E.min()) / E[0]) < 1e-12
+    # `E` has no part of the zero mode, which drifts: `<X, L_a X>` cancels from |X|², and each step's rounding of X, at
+    # most eps |X|, changes `|V|² = |dX / tau|²` by up to 2 |V| / tau times that.
+    size, speed = float(X.flatten(1).norm(dim=1).max()), float(X.diff(dim=0).flatten(1).norm(dim=1).max() / tau)
+    growth = (size**2 + 200 * size * 2 * speed / tau) / float(E[0])
+    assert float((E.max() - E.min()) / E[0]) < rounding(growth=growth)
