@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import os
-import random
 from pathlib import Path
 
-import numpy as np
+import hypothesis
 import pytest
 import torch
 from hypothesis import settings
 
 import gwn.sparse
+from seeds import SEED, reseed
 
-torch.set_num_threads(1)
+torch.set_num_threads(int(os.environ.get("GWN_TEST_THREADS", "1")))
 
 
 @pytest.fixture(autouse=True)
 def seeded() -> None:
     """Every test draws the same random numbers, whatever ran before it and on whichever worker it runs."""
-    torch.manual_seed(0)
-    np.random.seed(0)
-    random.seed(0)
+    reseed()
 
 
 @pytest.fixture(scope="session")
@@ -33,8 +31,10 @@ def data_root() -> Path:
     return Path(given).resolve()
 
 
-settings.register_profile("gwn", deadline=None, max_examples=30, database=None, derandomize=True)
+settings.register_profile("gwn", deadline=None, max_examples=30, database=None, derandomize=SEED == 0)
 settings.load_profile("gwn")
+if SEED:
+    hypothesis.core.global_force_seed = SEED
 
 
 @pytest.fixture(params=["csr", "blocks"])

@@ -8,6 +8,8 @@ from torch import Tensor
 
 from gwn.data import Dataset, contextual_sbm
 from gwn.graph import Graph
+from seeds import generator
+from seeds import seed as seed_of
 
 
 def edges(*pairs: tuple[int, int]) -> Tensor:
@@ -28,7 +30,7 @@ def awkward() -> Tensor:
 
 def random_edges(nodes: int, count: int, seed: int = 0) -> Tensor:
     """`count` arcs between `nodes` nodes, self-loops and duplicates as they come."""
-    return torch.randint(nodes, (2, count), generator=torch.Generator().manual_seed(seed))
+    return torch.randint(nodes, (2, count), generator=generator(seed))
 
 
 def cycle(nodes: int) -> Tensor:
@@ -46,7 +48,7 @@ def complete(nodes: int) -> Tensor:
 
 def normal(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> Tensor:
     """Standard normal numbers, the same ones every time."""
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64).to(dtype)
+    return torch.randn(shape, generator=generator(seed), dtype=torch.float64).to(dtype)
 
 
 @st.composite
@@ -59,7 +61,9 @@ def edge_lists(draw: st.DrawFn, max_nodes: int = 8) -> tuple[int, Tensor]:
 
 def toy_graph(nodes: int = 40, classes: int = 2, seed: int = 0) -> Graph:
     """A labelled graph that every model can learn something from."""
-    return contextual_sbm(nodes=nodes, degree=4, homophily=0.8, features=8, classes=classes, signal=2.0, seed=seed)
+    return contextual_sbm(
+        nodes=nodes, degree=4, homophily=0.8, features=8, classes=classes, signal=2.0, seed=seed_of(seed)
+    )
 
 
 def toy_dataset(graph: Graph | None = None, metric: str = "accuracy") -> Dataset:
