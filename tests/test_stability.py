@@ -36,6 +36,7 @@ from gwn.stability import (
     mode_amplification,
 )
 from modes import Matrix, companion, spectral_radius
+from seeds import reseed
 
 TAUS = (0.2, 0.5, 1.0, 2.0, 5.0)
 
@@ -252,7 +253,7 @@ def graph_of(edge_index: Tensor, nodes: int, features: int = 5) -> Graph:
 
 
 def network(laplacian: str = "sym", scheme: str = "leapfrog", tau: float = 1.0, steps: int = 6, **more: Any) -> GWN:
-    torch.manual_seed(1)
+    reseed(1)
     settings = {"laplacian": laplacian, "scheme": scheme, "allow_unstable": True, "dropout": 0.0, **more}
     return GWN(5, 3, 2, tau=tau, time=steps * tau, **settings)
 
@@ -470,7 +471,7 @@ def test_a_graph_without_edges_and_a_single_node() -> None:
 
 def test_a_toy_graph_in_a_moment_and_the_same_twice() -> None:
     graph = toy_graph(300)
-    torch.manual_seed(0)
+    reseed(0)
     model = GWN(8, 4, 2, laplacian="fa", time=3.0)
     assert analyse(model, graph) == analyse(model, graph)
 

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from dense import Matrix, adjacency, normalise
 from graphs import AWKWARD_NODES, awkward, normal
 from gwn.models import model_spec
+from seeds import reseed
 
 IN, HIDDEN, OUT, N = 6, 8, 3, AWKWARD_NODES
 X: Tensor = normal(N, IN)
@@ -37,7 +38,7 @@ def peer(name: str, **options: Any) -> nn.Module:
     """A model in evaluation mode and float64, every parameter moved by noise, so that no bias is zero."""
     spec = model_spec(name)
     width = {"hidden_channels": HIDDEN} if "hidden_channels" in spec.settings() else {}
-    torch.manual_seed(3)
+    reseed(3)
     model = spec.build(IN, OUT, **{**width, **options}).double().eval()
     model(X, EDGES)
     with torch.no_grad():

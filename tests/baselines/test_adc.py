@@ -12,12 +12,13 @@ from dense import adjacency, close, normalise
 from graphs import normal, random_edges
 from gwn import GWNError
 from gwn.baselines.adc import ADC
+from seeds import reseed
 
 N, IN, HIDDEN, OUT, K = 9, 5, 4, 3, 6
 
 
 def test_every_channel_has_its_time() -> None:
-    torch.manual_seed(0)
+    reseed(0)
     model = ADC(IN, HIDDEN, OUT, num_terms=K, time=2.0).double().eval()
     with torch.no_grad():
         for part in (*model.diffusion, *model.biases):

@@ -8,12 +8,13 @@ import torch
 from dense import adjacency, close, linear, normalise
 from graphs import normal, random_edges
 from gwn.baselines.air import AIR
+from seeds import reseed
 
 N, IN, HIDDEN, OUT = 8, 5, 4, 3
 
 
 def test_each_node_decides_how_much_of_its_first_state_to_take_back() -> None:
-    torch.manual_seed(0)
+    reseed(0)
     model = AIR(IN, HIDDEN, OUT, num_layers=3).double().eval()
     edges, x = random_edges(N, 12), normal(N, IN)
     S = normalise(adjacency(edges, N, loops="add"))

@@ -11,13 +11,14 @@ from dense import adjacency, close, linear, normalise
 from graphs import normal, random_edges
 from gwn import GWNError
 from gwn.baselines.cgnn import CGNN
+from seeds import reseed
 
 N, IN, HIDDEN, OUT = 9, 5, 4, 3
 
 
 @pytest.mark.parametrize("method", ["rk4", "dopri5"])
 def test_closed_form(method: str) -> None:
-    torch.manual_seed(0)
+    reseed(0)
     model = CGNN(IN, HIDDEN, OUT, time=3.0, alpha=0.8, method=method, step_size=0.05, tolerance=1e-10).double().eval()
     edges, x = random_edges(N, 12), normal(N, IN)
     B = 0.4 * (np.eye(N) + normalise(adjacency(edges, N))) - np.eye(N)
@@ -27,7 +28,7 @@ def test_closed_form(method: str) -> None:
 
 
 def test_with_weights_the_channels_mix_too() -> None:
-    torch.manual_seed(0)
+    reseed(0)
     model = CGNN(IN, HIDDEN, OUT, time=2.0, alpha=0.8, step_size=0.02, weighted=True).double().eval()
     edges, x = random_edges(N, 12), normal(N, IN)
     basis, spectrum = (p.detach().numpy() for p in (model.basis, model.spectrum))

@@ -9,12 +9,13 @@ from dense import adjacency, close, normalise
 from graphs import normal, random_edges
 from gwn.baselines.adc import ADC
 from gwn.baselines.gadc import GADC
+from seeds import reseed
 
 N, IN, HIDDEN, OUT, K = 9, 5, 4, 3, 6
 
 
 def test_every_channel_has_its_weights() -> None:
-    torch.manual_seed(0)
+    reseed(0)
     model = GADC(IN, HIDDEN, OUT, num_terms=K, time=0.0).double().eval()  # theta starts at (1, 0, 0, ...)
     with torch.no_grad():
         for part in model.diffusion:
@@ -33,6 +34,6 @@ def test_every_channel_has_its_weights() -> None:
 def test_it_starts_as_adc() -> None:
     models = []
     for kind in (ADC, GADC):
-        torch.manual_seed(0)
+        reseed(0)
         models.append(kind(IN, HIDDEN, OUT).double().eval())
     close(models[1](normal(N, IN), random_edges(N, 12)), models[0](normal(N, IN), random_edges(N, 12)), 1e-12)

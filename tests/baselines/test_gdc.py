@@ -13,6 +13,7 @@ from graphs import normal, random_edges
 from gwn import GWNError
 from gwn.baselines import diffusion
 from gwn.baselines.gdc import GDC
+from seeds import reseed
 
 N, IN, HIDDEN, OUT = 12, 5, 4, 3
 
@@ -20,7 +21,7 @@ N, IN, HIDDEN, OUT = 12, 5, 4, 3
 def test_two_layers_on_the_diffused_graph() -> None:
     edges, x = random_edges(N, 14), normal(N, IN)
     T = normalise(adjacency(edges, N, loops="add"))
-    torch.manual_seed(0)
+    reseed(0)
     model = GDC(IN, HIDDEN, OUT, alpha=0.1, k=4).double().eval()
     with torch.no_grad():
         for bias in model.biases:

@@ -13,6 +13,7 @@ from gwn import GWNError
 from gwn.baselines import geom_gcn
 from gwn.baselines.geom_gcn import GeomGCN
 from gwn.baselines.geometry import geometric_neighbours, isomap
+from seeds import reseed
 
 N, IN, HIDDEN, OUT = 10, 5, 4, 3
 
@@ -42,7 +43,7 @@ def test_as_many_pairs_as_edges_and_none_for_isolated_nodes() -> None:
 
 
 def test_two_layers_of_directions() -> None:
-    torch.manual_seed(0)
+    reseed(0)
     model = GeomGCN(IN, HIDDEN, OUT).double().eval()
     with torch.no_grad():
         for bias in model.biases:

@@ -8,6 +8,7 @@ import torch
 from dense import Matrix, adjacency, close, linear, normalise
 from graphs import normal, random_edges
 from gwn.baselines.ggcn import GGCN, SignedLayer
+from seeds import reseed
 
 N, IN, HIDDEN, OUT = 8, 5, 4, 3
 
@@ -36,7 +37,7 @@ def signed(layer: SignedLayer, h: Matrix, A: Matrix) -> Matrix:
 
 
 def test_three_layers() -> None:
-    torch.manual_seed(0)
+    reseed(0)
     model = GGCN(IN, HIDDEN, OUT, num_layers=4, decay=0.8, exponent=2.0).double().eval()
     with torch.no_grad():
         for layer in model.layers:

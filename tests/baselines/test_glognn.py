@@ -10,12 +10,13 @@ from dense import Matrix, adjacency, close, linear
 from graphs import normal, random_edges
 from gwn import GWNError
 from gwn.baselines.glognn import GloGNN
+from seeds import reseed
 
 N, IN, HIDDEN, OUT, G, B1, B2, D = 10, 5, 4, 3, 0.3, 0.7, 1.9, 0.6
 
 
 def build() -> GloGNN:
-    torch.manual_seed(0)
+    reseed(0)
     model = GloGNN(IN, HIDDEN, OUT, powers=3, gamma=G, beta1=B1, beta2=B2, delta=D).double().eval()
     model(normal(N, IN), random_edges(N, 14))
     with torch.no_grad():

@@ -9,6 +9,7 @@ import torch
 from dense import Matrix, adjacency, close, linear, normalise
 from graphs import normal, random_edges
 from gwn.baselines.graphcon import GraphCON
+from seeds import reseed
 
 N, IN, HIDDEN, OUT, HEADS = 8, 5, 4, 3, 2
 
@@ -16,7 +17,7 @@ N, IN, HIDDEN, OUT, HEADS = 8, 5, 4, 3, 2
 @pytest.mark.parametrize("residual", [False, True])
 @pytest.mark.parametrize("coupling", ["gcn", "gat"])
 def test_the_oscillators(coupling: str, residual: bool) -> None:
-    torch.manual_seed(0)
+    reseed(0)
     options = {"dt": 0.5, "alpha": 0.3, "gamma": 0.7, "num_layers": 3, "heads": HEADS}
     model = GraphCON(IN, HIDDEN, OUT, coupling=coupling, residual=residual, **options).double().eval()
     with torch.no_grad():

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import torch
 
 from dense import adjacency, close, normalise
 from graphs import normal, random_edges
 from gwn import GWNError
 from gwn.baselines import h2gcn
 from gwn.baselines.h2gcn import H2GCN
+from seeds import reseed
 
 N, IN, HIDDEN, OUT = 10, 5, 4, 3
 
 
 def test_two_rounds() -> None:
-    torch.manual_seed(0)
+    reseed(0)
     model = H2GCN(IN, HIDDEN, OUT).double().eval()
     edges, x = random_edges(N, 12), normal(N, IN)
     A1 = adjacency(edges, N)

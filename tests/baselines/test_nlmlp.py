@@ -10,6 +10,7 @@ from dense import Matrix, close, linear
 from graphs import NO_EDGES, normal
 from gwn import GWNError
 from gwn.baselines.nlmlp import NLMLP
+from seeds import reseed
 
 N, IN, HIDDEN, OUT = 9, 5, 4, 3
 
@@ -24,7 +25,7 @@ def convolve(conv: torch.nn.Conv1d, line: Matrix) -> Matrix:
 
 
 def test_sorting_brings_distant_nodes_together() -> None:
-    torch.manual_seed(0)
+    reseed(0)
     model = NLMLP(IN, HIDDEN, OUT, kernel_size=3).double().eval()
     x = normal(N, IN)
     z = linear(model.embed.layers[1], torch.from_numpy(np.maximum(linear(model.embed.layers[0], x), 0)))

@@ -11,6 +11,7 @@ from dense import Matrix, adjacency, close, linear
 from graphs import normal, random_edges
 from gwn import GWNError
 from gwn.baselines.nsd import NSD
+from seeds import reseed
 
 N, IN, HIDDEN, OUT, D = 6, 5, 4, 3, 2
 
@@ -42,7 +43,7 @@ def laplacian(model: NSD, layer: int, state: Matrix, A: Matrix, maps: str) -> Ma
 
 @pytest.mark.parametrize("maps", ["diagonal", "orthogonal"])
 def test_sheaf_diffusion(maps: str) -> None:
-    torch.manual_seed(0)
+    reseed(0)
     model = NSD(IN, HIDDEN, OUT, maps=maps, stalk=D, num_layers=2).double().eval()
     with torch.no_grad():
         for keep in model.keep:

@@ -10,6 +10,7 @@ from dense import Matrix, adjacency, close, linear
 from graphs import normal, random_edges
 from gwn import GWNError
 from gwn.baselines.ordered_gnn import OrderedGNN
+from seeds import reseed
 
 N, IN, HIDDEN, OUT = 8, 5, 6, 3
 
@@ -22,7 +23,7 @@ def norm(layer: torch.nn.LayerNorm, x: Matrix) -> Matrix:
 
 @pytest.mark.parametrize("shared", [False, True])
 def test_three_layers(shared: bool) -> None:
-    torch.manual_seed(0)
+    reseed(0)
     model = OrderedGNN(IN, HIDDEN, OUT, num_layers=3, gate_width=2, shared_gate=shared).double().eval()
     with torch.no_grad():
         for layer in (model.start, *model.norms):

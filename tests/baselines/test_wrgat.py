@@ -15,6 +15,7 @@ from gwn import GWNError
 from gwn.baselines import structure, wrgat
 from gwn.baselines.structure import structural_edges
 from gwn.baselines.wrgat import WRGAT, relation_graphs
+from seeds import reseed
 
 N, IN, HIDDEN, OUT = 12, 5, 4, 3
 
@@ -59,7 +60,7 @@ def test_the_ends_of_a_path_are_alike() -> None:
 
 
 def test_two_layers() -> None:
-    torch.manual_seed(0)
+    reseed(0)
     model = WRGAT(IN, HIDDEN, OUT, relations=2).double().eval()
     edges, x = random_edges(N, 14), normal(N, IN)
     graphs = [graph.csr.to_dense().numpy() for graph in relation_graphs(edges, None, N, torch.float64, 2)]

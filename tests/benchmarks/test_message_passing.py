@@ -13,6 +13,7 @@ from gwn.benchmarks.message_passing import from_gwn, renamed
 from gwn.benchmarks.peers import PeerGAT, PeerGCN
 from gwn.errors import GWNError
 from gwn.graph import Graph
+from seeds import reseed
 
 
 def with_isolated_nodes() -> Graph:
@@ -31,7 +32,7 @@ def gradients(model: torch.nn.Module, graph: Graph) -> tuple[Tensor, dict[str, T
 def test_same_function_and_same_gradients_as_ours(laplacian: str, time: float, tau: float) -> None:
     graph = with_isolated_nodes()
     assert graph.edge_index.unique().numel() < graph.num_nodes
-    torch.manual_seed(0)
+    reseed(0)
     ours = GWN(12, 8, 4, laplacian=laplacian, time=time, tau=tau, dropout=0.0).double()
     plain = from_gwn(ours)
     (expected, ours_grad), (found, plain_grad) = gradients(ours, graph), gradients(plain, graph)

@@ -13,7 +13,7 @@ import pytest
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 # No sandbox, because tests in a container run as root; WebGL is computed, because a container has no graphics card.
 ARGUMENTS = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"]
-PATIENCE = 120_000
+PATIENCE = 600_000
 
 Open = Callable[..., Any]
 

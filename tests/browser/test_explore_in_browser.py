@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
 from browser.conftest import UNNAMED, fits
 from graphs import toy_graph
 from gwn.networks import GWN
 from gwn.report.explore.page import write_explorer
 from gwn.report.explore.subject import Subject
+from seeds import reseed
 
 Open = Callable[..., Any]
 WICKED = "<img src=x onerror=alert(1)></script><b>"
@@ -27,7 +27,7 @@ def explorer(tmp_path_factory: pytest.TempPathFactory) -> Path:
     graph = toy_graph(nodes=60)
     names = tuple(f"n{i}" for i in range(59))
     graph = replace(graph, node_ids=(*names, WICKED), class_names=("<i>left</i>", "right"))
-    torch.manual_seed(0)
+    reseed(0)
     network = GWN(graph.num_features, 8, 2, laplacian="fa", time=3.0)
     subject = Subject(graph=graph, name="toy & <b>co</b>", network=network, dynamics=("fa", "leapfrog"))
     with pytest.MonkeyPatch.context() as patch:

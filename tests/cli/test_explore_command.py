@@ -117,6 +117,6 @@ def test_the_folder_is_served_to_this_machine_alone(tmp_path: Path) -> None:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         assert address(server).startswith("http://127.0.0.1:")
-        with urllib.request.urlopen(address(server), timeout=10) as answer:
+        with urllib.request.urlopen(address(server), timeout=600) as answer:
             assert answer.read() == b"hello"
         server.shutdown()

@@ -17,7 +17,7 @@ from gwn.cli.main import main
 
 TRAIN = ["train", "csbm", "--model", "gwn-sym", "--runs", "1", "--set", "dropout=0", "--set", "hidden_channels=8"]
 EPOCHS = ["--set", "epochs=150", "--set", "stopping=none", "--json", "--checkpoint", "0"]
-PATIENCE = 240.0
+PATIENCE = 1800.0
 
 
 def children_of(parent: int) -> list[int]:

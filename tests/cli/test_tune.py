@@ -62,12 +62,22 @@ def trials() -> list[FrozenTrial]:
     return []
 
 
-def wait_until(process: subprocess.Popen[str], happened: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 120
-    while not happened():
-        assert time.monotonic() < deadline
+def stop_when(process: subprocess.Popen[str], happens: Callable[[], bool], who: Callable[[], list[int]]) -> list[int]:
+    """Stop these processes in the middle of what happens, however busy the machine is; SIGCONT lets them go on."""
+    while True:
         assert process.poll() is None, process.communicate()
+        if happens():
+            stopped = who()
+            signal_all(stopped, signal.SIGSTOP)
+            if happens():
+                return stopped
+            signal_all(stopped, signal.SIGCONT)
         time.sleep(0.05)
+
+
+def signal_all(pids: list[int], number: int) -> None:
+    for pid in pids:
+        os.kill(pid, number)
 
 
 def in_the_middle_of(count: int) -> bool:
@@ -146,23 +156,25 @@ def test_tune_then_train(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.slow
 def test_killed_worker_is_replaced_and_its_trial_tried_again() -> None:
     process = start("tune", "csbm", "--trials", "4", "--jobs", "2", "--heartbeat", "1", *SLOW)
-    wait_until(process, lambda: in_the_middle_of(2))
-    os.kill(workers(process)[0], signal.SIGKILL)
-    _, said = process.communicate(timeout=120)
+    pids = stop_when(process, lambda: in_the_middle_of(2), lambda: workers(process))
+    os.kill(pids[0], signal.SIGKILL)
+    signal_all(pids[1:], signal.SIGCONT)
+    _, said = process.communicate()
     assert process.returncode == 0, said
     assert "a worker died (signal 9" in said
     assert "Traceback" not in said
     assert len(finished_states()) == 4
-    (retried,) = [trial for trial in trials() if trial.system_attrs.get("retry_history")]
-    (lost,) = [trial for trial in trials() if trial.state == TrialState.FAIL]
-    assert retried.params == lost.params
+    retried = [trial.params for trial in trials() if trial.system_attrs.get("retry_history")]
+    lost = [trial.params for trial in trials() if trial.state == TrialState.FAIL]
+    assert lost, "at least that of the killed worker; a busy machine may have kept another one silent for too long"
+    assert retried == lost
 
 
 @pytest.mark.slow
 def test_killed_command_continues() -> None:
     command = ("tune", "csbm", "--trials", "3", "--heartbeat", "1", *SLOW)
     process = start(*command)
-    wait_until(process, lambda: in_the_middle_of(1) and len(trials()) > 1)
+    stop_when(process, lambda: in_the_middle_of(1) and len(trials()) > 1, lambda: [process.pid])
     process.kill()
     process.communicate()
     before = trials()
@@ -171,9 +183,8 @@ def test_killed_command_continues() -> None:
     assert len(finished_states()) == 3
     kept = [trial for trial in before if trial.state.is_finished()]
     assert [trial.value for trial in after[: len(kept)]] == [trial.value for trial in kept]
-    assert [trial.state for trial in after].count(TrialState.FAIL) == 1
-    (retried,) = [trial for trial in after if trial.system_attrs.get("retry_history")]
-    assert retried.params == after[len(kept)].params
+    assert after[len(kept)].state == TrialState.FAIL
+    assert after[len(kept)].params in [trial.params for trial in after if trial.system_attrs.get("retry_history")]
 
 
 @needs_linux
@@ -181,10 +192,10 @@ def test_killed_command_continues() -> None:
 def test_ctrl_c_stops_all_workers_and_the_command_continues() -> None:
     command = ("tune", "csbm", "--trials", "3", "--jobs", "2", *SLOW)
     process = start(*command)
-    wait_until(process, lambda: in_the_middle_of(2))
-    pids = workers(process)
+    pids = stop_when(process, lambda: in_the_middle_of(2), lambda: workers(process))
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    signal_all(pids, signal.SIGCONT)
+    _, said = process.communicate()
     assert process.returncode == 130
     assert "Traceback" not in said
     assert said.strip().splitlines()[-1] == "gwn: interrupted; what was finished is kept, the same command continues"

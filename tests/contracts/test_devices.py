@@ -8,6 +8,7 @@ import torch
 from dense import close
 from graphs import AWKWARD_NODES, awkward, normal
 from gwn.models import MODELS, ModelSpec
+from seeds import reseed
 
 DEVICES = [
     pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device here")),
@@ -18,7 +19,7 @@ DEVICES = [
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("spec", MODELS.values(), ids=list(MODELS))
 def test_a_device_agrees_with_the_cpu(spec: ModelSpec, device: str) -> None:
-    torch.manual_seed(0)
+    reseed(0)
     off = {name: 0.0 for name in spec.defaults() if "dropout" in name}
     narrow = {"hidden_channels": 8} if "hidden_channels" in spec.settings() else {}
     model, x = spec.build(6, 3, **narrow, **off), normal(AWKWARD_NODES, 6, dtype=torch.float32)

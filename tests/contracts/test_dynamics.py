@@ -23,6 +23,7 @@ from gwn.laplacians.speed import SPEEDS
 from gwn.schemes import SCHEMES
 from gwn.schemes.newmark import TOLERANCE
 from gwn.schemes.states import KEEP_ALL_STEPS
+from seeds import reseed
 from tolerance import rounding
 
 N, F, D, C = 7, 3, 2, 2
@@ -58,7 +59,7 @@ def name_of(value: object) -> str:
 
 
 def network(laplacian: str, scheme: str, speed: str, steps: int, **options: Any) -> GWN:
-    torch.manual_seed(2)
+    reseed(2)
     model = GWN(
         F, D, C, laplacian=laplacian, scheme=scheme, speed=speed, tau=TAU, time=steps * TAU, dropout=0.0, **options
     ).double()

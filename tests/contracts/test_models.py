@@ -16,6 +16,7 @@ from dense import close
 from graphs import AWKWARD_NODES, NO_EDGES, awkward, edge_lists, normal, random_edges, toy_graph
 from gwn import GWNError
 from gwn.models import MODELS, ModelSpec, model_spec
+from seeds import reseed
 
 IN, OUT, N = 6, 3, AWKWARD_NODES
 
@@ -28,7 +29,7 @@ def narrow(spec: ModelSpec) -> dict[str, int]:
 
 
 def build(spec: ModelSpec, in_channels: int = IN, out_channels: int = OUT, **options: Any) -> nn.Module:
-    torch.manual_seed(1)
+    reseed(1)
     return spec.build(in_channels, out_channels, **narrow(spec), **options).double().eval()
 
 
@@ -158,7 +159,7 @@ def test_state_dict_brings_a_model_back(spec: ModelSpec) -> None:
     model(x, awkward())
     buffer = io.BytesIO()
     torch.save(model.state_dict(), buffer)
-    torch.manual_seed(99)
+    reseed(99)
     other = spec.build(IN, OUT, **narrow(spec)).double().eval()
     assert not torch.equal(other(x, awkward()), model(x, awkward()))
     fresh = spec.build(IN, OUT, **narrow(spec)).double().eval()  # never called before its weights are read
@@ -179,7 +180,7 @@ def test_a_whole_model_can_be_pickled(spec: ModelSpec) -> None:
 
 @every_model
 def test_reset_draws_every_parameter_anew_from_the_seed(spec: ModelSpec) -> None:
-    torch.manual_seed(1)
+    reseed(1)
     models = [spec.build(IN, OUT, **narrow(spec)) for _ in range(2)]
     for model in models:
         model(normal(N, IN, dtype=torch.float32), awkward())
@@ -189,7 +190,7 @@ def test_reset_draws_every_parameter_anew_from_the_seed(spec: ModelSpec) -> None
             p.add_(100.0)
     draws = []
     for _ in range(2):
-        torch.manual_seed(7)
+        reseed(7)
         model.reset_parameters()  # type: ignore[operator]
         draws.append({name: p.detach().clone() for name, p in model.named_parameters()})
     assert all(torch.equal(draws[0][name], draws[1][name]) for name in first)
@@ -203,7 +204,7 @@ def test_reset_draws_every_parameter_anew_from_the_seed(spec: ModelSpec) -> None
 @every_model
 def test_two_epochs_lower_the_loss(spec: ModelSpec) -> None:
     graph = toy_graph(60, classes=OUT)
-    torch.manual_seed(0)
+    reseed(0)
     off = {name: 0.0 for name in spec.defaults() if "dropout" in name}
     model = spec.build(graph.num_features, OUT, **narrow(spec), **off)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.005)
@@ -222,7 +223,7 @@ def test_settings_can_all_be_given_back(spec: ModelSpec) -> None:
     defaults = {**spec.defaults(), **narrow(spec)}
     assert "dropout" in defaults or "features" in spec.ignores
     assert defaults.keys() <= spec.settings().keys()
-    torch.manual_seed(1)
+    reseed(1)
     again = spec.build(IN, OUT, **defaults).double().eval()
     assert torch.equal(again(normal(N, IN), awkward()), build(spec)(normal(N, IN), awkward()))
 

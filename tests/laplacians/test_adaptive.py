@@ -13,6 +13,7 @@ from gwn import GWNError
 from gwn.adjacency import Adjacency, normalised_adjacency
 from gwn.laplacians import FrequencyAdaptive, Step
 from gwn.laplacians.attention import AttentionOperator
+from seeds import reseed
 
 N = AWKWARD_NODES
 
@@ -128,7 +129,7 @@ def ignoring_unit_vectors(steps: int, channels: int) -> torch.Tensor:
 
 
 def test_the_mask_of_a_step_is_drawn_again_but_steps_and_passes_differ() -> None:
-    torch.manual_seed(0)
+    reseed(0)
     a, g, x = adjacency(self_loops="add"), ignoring_unit_vectors(3, 3), with_unit_vectors(3)
     operator, other = AttentionOperator(a, g, dropout=0.5), AttentionOperator(a, g, dropout=0.5)
     first = applied(operator, 1, x)

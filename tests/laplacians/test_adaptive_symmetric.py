@@ -20,6 +20,7 @@ from gwn.laplacians.attention import AttentionOperator
 from gwn.schemes import Leapfrog, integrate
 from gwn.stability import FrozenOperator, energy
 from modes import Matrix, companion, matrix, spectral_radius
+from seeds import reseed
 
 N = AWKWARD_NODES
 
@@ -165,7 +166,7 @@ def test_parameters(attention: str, rows: int) -> None:
 
 
 def test_the_attention_that_is_shown_is_the_one_used() -> None:
-    torch.manual_seed(0)
+    reseed(0)
     x = normal(N, 5)
     for attention in ("first", "every"):
         model = GWN(5, 4, 3, laplacian="fa-symmetric", attention=attention, time=3.0, tau=1.0).double()

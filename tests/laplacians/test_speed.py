@@ -17,6 +17,7 @@ from gwn.laplacians.speed import FREE_LIMIT, LearnedSpeed, SpeedOperator
 from gwn.schemes import Leapfrog, integrate
 from gwn.stability import apply
 from modes import NODES, adjacency, matrix
+from seeds import reseed
 
 
 @pytest.mark.parametrize(("kind", "numbers"), [("scalar", 1), ("channel", 4)])
@@ -113,7 +114,7 @@ def test_the_symmetric_stand_in_is_that_of_the_fastest_channel() -> None:
 
 def test_it_gets_a_gradient_and_learns() -> None:
     graph = toy_graph(40)
-    torch.manual_seed(0)
+    reseed(0)
     model = GWN(8, 4, 2, laplacian="physical", speed="channel", tau=0.5, time=3.0, dropout=0.0)
     assert isinstance(model.laplacian, LearnedSpeed)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.05)

@@ -13,13 +13,14 @@ import dense
 from dense import close
 from graphs import AWKWARD_NODES, AWKWARD_WEIGHTS, awkward, edges, normal
 from gwn import GWN, GWNError, WaveConv
+from seeds import reseed
 
 N, D, TAU = AWKWARD_NODES, 3, 0.6
 S = torch.from_numpy(dense.normalise(dense.adjacency(awkward(), N)))
 
 
 def layer(laplacian: str = "sym", **options: Any) -> WaveConv:
-    torch.manual_seed(5)
+    reseed(5)
     return WaveConv(D, TAU, laplacian, **options).double()
 
 

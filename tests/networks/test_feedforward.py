@@ -13,6 +13,7 @@ from graphs import normal
 from gwn import GWNError
 from gwn.networks.feedforward import _MATRICES, ACTIVATIONS, FeedForward, drop_features
 from gwn.sparse import SparseMatrix
+from seeds import reseed
 
 
 def features() -> torch.Tensor:
@@ -47,7 +48,7 @@ def test_sparse_input_is_dense_input() -> None:
 
 
 def test_dropout_touches_stored_values_only() -> None:
-    torch.manual_seed(0)
+    reseed(0)
     x = features()
     csr = x.to_sparse_csr()
     dropped = drop_features(csr, 0.4, training=True)
@@ -62,7 +63,7 @@ def test_dropout_touches_stored_values_only() -> None:
 
 
 def test_dropout_keeps_the_expectation() -> None:
-    torch.manual_seed(0)
+    reseed(0)
     csr = features().to_sparse_csr()
     draws = torch.stack([drop_features(csr, 0.4, training=True).values for _ in range(3000)])  # type: ignore[union-attr]
     assert bool(((draws.mean(0) / csr.values() - 1).abs() < 0.08).all())

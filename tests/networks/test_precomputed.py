@@ -14,12 +14,13 @@ from gwn import GWN, GWNError
 from gwn.data import make_splits
 from gwn.sparse import dense_to_csr
 from gwn.training import TrainConfig, fit
+from seeds import reseed
 
 N, F_IN = 30, 7
 
 
 def pair(**settings: object) -> tuple[GWN, GWN]:
-    torch.manual_seed(0)
+    reseed(0)
     plain = GWN(F_IN, 8, 3, time=3.0, dropout=0.0, **settings).double()  # type: ignore[arg-type]
     fast = GWN(F_IN, 8, 3, time=3.0, dropout=0.0, precompute=True, **settings).double()  # type: ignore[arg-type]
     fast.load_state_dict(plain.state_dict())
@@ -80,7 +81,7 @@ def test_dropout_drops_whole_features_and_keeps_the_expectation(order: str) -> N
     _, fast = pair()
     fast.dropout = 0.5
     x, edges = normal(N, F_IN), random_edges(N, 60)
-    torch.manual_seed(0)
+    reseed(0)
     fast.train()
     with torch.no_grad():
         mean = torch.stack([fast(x, edges) for _ in range(4000)]).mean(0)

@@ -13,6 +13,7 @@ from dense import close
 from graphs import AWKWARD_NODES, awkward, normal
 from gwn import GWN, GWNError
 from gwn.networks.readout import READOUTS, Weighted
+from seeds import reseed
 
 N, F, D, C, STEPS = AWKWARD_NODES, 5, 4, 3, 6
 
@@ -20,7 +21,7 @@ every_readout = pytest.mark.parametrize("readout", READOUTS)
 
 
 def network(readout: str, laplacian: str = "physical", **options: Any) -> GWN:
-    torch.manual_seed(3)
+    reseed(3)
     settings = {"time": 3.0, "tau": 0.5, "dropout": 0.0, **options}
     return GWN(F, D, C, laplacian=laplacian, readout=readout, **settings).double()
 

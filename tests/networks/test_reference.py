@@ -12,12 +12,13 @@ import dense
 from dense import close
 from graphs import AWKWARD_NODES, AWKWARD_WEIGHTS, awkward, normal
 from gwn import GWN
+from seeds import reseed
 
 N, F, D, C, TAU, STEPS = AWKWARD_NODES, 5, 4, 3, 0.7, 4
 
 
 def network(laplacian: str, **options: Any) -> GWN:
-    torch.manual_seed(3)
+    reseed(3)
     return GWN(F, D, C, laplacian=laplacian, time=STEPS * TAU, tau=TAU, **options).double().eval()
 
 

@@ -12,6 +12,7 @@ from gwn import GWN
 from gwn.models import MODELS, model_spec
 from gwn.networks.rows import row_normalized
 from gwn.networks.together import GWNTogether
+from seeds import reseed
 
 FEATURES = sorted(name for name, spec in MODELS.items() if "features" not in spec.ignores)
 
@@ -43,11 +44,11 @@ def test_every_model_sees_them(name: str) -> None:
     edges, x = random_edges(12, 20), normal(12, 5).abs().float()
 
     def logits(given: torch.Tensor, **settings: Any) -> torch.Tensor:
-        torch.manual_seed(0)
+        reseed(0)
         narrow = {"hidden_channels": 16} if "hidden_channels" in model_spec(name).defaults() else {}
         model = model_spec(name).build(5, 3, **narrow, **settings).eval()
         model(given, edges)  # some weights are made in the first pass
-        torch.manual_seed(0)
+        reseed(0)
         for parameter in model.parameters():
             torch.nn.init.uniform_(parameter, -0.5, 0.5)
         return model(given, edges)

@@ -18,6 +18,7 @@ from gwn.sparse import dense_to_csr
 from gwn.training import TrainConfig, fit
 from gwn.training.fit import train_step
 from gwn.training.store import content_key
+from seeds import reseed
 
 pytest.importorskip("pymetis")
 
@@ -63,7 +64,7 @@ def test_all_parts_together_are_the_whole_graph(graph: Graph) -> None:
     split = stratified(graph.labels, 0)
     losses = []
     for config in (TrainConfig(), TrainConfig(partitions=4, partitions_per_step=4)):
-        torch.manual_seed(0)
+        reseed(0)
         model = GWN(16, 8, 4, laplacian="fa", dropout=0.0)
         optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
         seen = graph, split.train
@@ -74,7 +75,7 @@ def test_all_parts_together_are_the_whole_graph(graph: Graph) -> None:
 
 
 def test_training_on_parts_learns(graph: Graph) -> None:
-    torch.manual_seed(0)
+    reseed(0)
     config = TrainConfig(epochs=25, partitions=4, partitions_per_step=2, stopping="none")
     found = fit(GWN(16, 16, 4, laplacian="fa"), graph, stratified(graph.labels, 0), config)
     assert found.test > 0.8

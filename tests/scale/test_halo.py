@@ -17,6 +17,7 @@ from gwn.networks import GWN
 from gwn.scale.assignment import assign_rows
 from gwn.scale.parts import Part, cut
 from gwn.scale.team import Team
+from seeds import reseed
 from teams import run_team
 
 NODES = 60
@@ -55,7 +56,7 @@ def compare(team: Team) -> dict[str, float]:
         graph = some_graph(dtype)
         for name in names:
             given = SETTINGS[name]
-            torch.manual_seed(0)
+            reseed(0)
             model = GWN(5, 8, 3, dropout=0.0, **{"time": 2.0, "tau": 0.5, **given}).to(dtype)
             whole, gradients = logits_and_gradients(model, graph, graph.num_nodes)
             adjacency = model.adjacency(graph.x, graph.edge_index, graph.edge_weight)

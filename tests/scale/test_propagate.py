@@ -28,6 +28,7 @@ from gwn.scale.mapped import row_bounds
 from gwn.scale.propagate import propagate
 from gwn.scale.propagated import find_blocks
 from gwn.training import TrainConfig, fit
+from seeds import reseed
 
 PLENTY = 4 * 10**9
 MODEL = BlockModel(nodes=500, edges=2500, features=9, classes=3, homophily=0.8, signal=2.0)
@@ -50,7 +51,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> GraphFolder:
 
 
 def network(graph: GraphFolder, **settings: Any) -> GWN:
-    torch.manual_seed(0)
+    reseed(0)
     return GWN(
         graph.num_features, 16, graph.num_classes, precompute=True, **{"laplacian": "sym", "time": 4.0, **settings}
     )
@@ -110,7 +111,7 @@ def test_memory_does_not_change_the_outcome(
         model = network(folder)
         features = propagate(folder, model, tmp_path, memory=PLENTY)
         monkeypatch.setattr(gwn.scale.fit_files, "left_of", lambda memory, kept=kept: kept + 4 * 2**23)
-        torch.manual_seed(5)
+        reseed(5)
         weights.append(fit_files(model, folder, features, split, config, memory=PLENTY).weights)
     assert all(torch.equal(a, b) for a, b in zip(weights[0].values(), weights[1].values(), strict=True))
 
@@ -157,7 +158,7 @@ def slow(done, total):
     print(done, flush=True)
     if done == 4:
         import time
-        time.sleep(60)
+        time.sleep(3600)
 p.propagate(graph, model, Path(sys.argv[2]), memory=4 * 10**9, on_columns=slow)
 """
 
@@ -221,7 +222,7 @@ def test_data_larger_than_the_memory(folder: GraphFolder, tmp_path: Path) -> Non
     assert stored + propagated > 2.3 * allowed
     command = [sys.executable, "-c", BOUNDED, str(folder.path), str(large.path), str(tmp_path / "p"), str(allowed)]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "MALLOC_MMAP_THRESHOLD_": "131072"}
-    finished = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300)
+    finished = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert finished.returncode == 0, finished.stderr
     assert int(finished.stdout) > 5
 

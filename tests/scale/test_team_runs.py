@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
 from graphs import toy_graph
 from gwn import GWNError
@@ -16,6 +15,7 @@ from gwn.scale.runs import Leader, follow
 from gwn.scale.team import Team
 from gwn.training import TrainConfig
 from gwn.training.fit import Fit, fit
+from seeds import reseed
 from teams import run_team
 
 Outcome = tuple[dict[str, Any], dict[str, Any]]
@@ -37,7 +37,7 @@ DROPPED: dict[str, dict[str, Any]] = {
 def task(*, model: str, sparse: bool = False, batch_size: int = 0, epochs: int = 5, **settings: Any) -> tuple[Any, ...]:
     """The arguments of `fit`."""
     graph = toy_graph(50, 3).compact(2.0 if sparse else 0.0)
-    torch.manual_seed(1)
+    reseed(1)
     usual = {"hidden_channels": 8, "dropout": 0.0, **({} if model == "gcn" else {"time": 2.0})}
     network = model_spec(model).build(8, 3, **{**usual, **settings})
     config = TrainConfig(epochs=epochs, batch_size=batch_size, device="cpu", stopping="none")

@@ -14,8 +14,9 @@ from gwn import GWNError
 from gwn.adjacency import Adjacency, normalised_adjacency
 from gwn.laplacians import FixedOperator, KleinGordon, RandomWalk
 from gwn.schemes import Leapfrog, integrate
-from gwn.schemes.bessel import Bessel, SeriesOperator, bessel_coefficients, series_terms
+from gwn.schemes.bessel import TOLERANCE, Bessel, SeriesOperator, bessel_coefficients, series_terms
 from modes import NODES, Matrix, adjacency, matrix, modes
+from tolerance import MARGIN
 
 TIMES = [0.3, 1.0, 5.0, 20.0]
 
@@ -116,7 +117,7 @@ def test_the_mathematics_note_in_numbers() -> None:
     zero = torch.zeros_like(V)
     series_error = np.abs(integrate(operator, Bessel(10.0), V, zero, 1).numpy() - truth).max()
     leapfrog_error = np.abs(integrate(operator, Leapfrog(0.1), V, zero, 100).numpy() - truth).max()
-    assert series_error < 1e-12
+    assert series_error < MARGIN * TOLERANCE
     assert 1e-4 < leapfrog_error < 1e-2
     assert series_terms(10.0) < 20
 
@@ -134,7 +135,8 @@ def test_its_invariant_is_conserved(tau: float) -> None:
     ).numpy()
     C, _ = exact(adjacency(), tau)
     E = [(X[n + 1] ** 2).sum() - 2 * (X[n + 1] * (C @ X[n])).sum() + (X[n] ** 2).sum() for n in range(80)]
-    assert np.ptp(E) / E[0] < 1e-8
+    # Every step is exact to TOLERANCE, relative to a state whose zero mode drifts and has no part in E.
+    assert np.ptp(E) / E[0] < MARGIN * TOLERANCE * (X**2).sum((1, 2)).max() / E[0]
 
 
 def test_a_random_walk_is_solved_exactly_too() -> None:

@@ -16,6 +16,7 @@ from gwn.schemes import integrate
 from gwn.schemes.newmark import Newmark, ResolventOperator
 from gwn.stability import energy
 from modes import NODES, adjacency, matrix, modes
+from tolerance import rounding
 
 
 @pytest.mark.parametrize("tau", [0.3, 1.0, 2.0, 5.0, 50.0])
@@ -43,7 +44,8 @@ def test_its_own_energy_is_conserved_for_any_step(tau: float) -> None:
     for n in range(100):
         V, A = (X[n + 1] - X[n]) / tau, (X[n + 1] + X[n]) / 2
         E.append(float(V.square().sum() - (A * (L @ A)).sum()))
-    assert np.ptp(E) / E[0] < 1e-9
+    # Up to 100 roundings of a state whose zero mode drifts and has no part in E.
+    assert np.ptp(E) / E[0] < rounding(100, growth=float(X.square().sum((1, 2)).max()) / E[0])
     other = [float(energy(operator, X[n], X[n + 1], tau)) for n in range(100)]
     assert np.ptp(other) / abs(other[0]) > 1e-3, "leapfrog's energy is another one"
 

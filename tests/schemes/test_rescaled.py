@@ -13,6 +13,7 @@ from gwn.laplacians.attention import AttentionOperator
 from gwn.schemes import Leapfrog, integrate
 from gwn.schemes.rescaled import LeapfrogRescaled
 from modes import NODES, adjacency, modes
+from seeds import reseed
 
 
 def rho(tau: float) -> float:
@@ -56,7 +57,7 @@ def test_a_thousand_steps_are_finite_where_leapfrog_overflows() -> None:
 @pytest.mark.parametrize("laplacian", ["sym", "fa"])
 def test_a_network_of_a_thousand_steps_trains(laplacian: str) -> None:
     graph = toy_graph(20)
-    torch.manual_seed(0)
+    reseed(0)
     model = GWN(8, 4, 2, laplacian=laplacian, scheme="leapfrog-rescaled", time=1000.0, tau=1.0, dropout=0.0)
     loss = torch.nn.functional.cross_entropy(model(graph.x, graph.edge_index), graph.labels)
     loss.backward()

@@ -16,13 +16,15 @@ from gwn.adjacency import normalised_adjacency
 from gwn.laplacians import FixedOperator
 from gwn.schemes import Leapfrog, integrate
 from gwn.schemes.states import KEEP_ALL_STEPS, Checkpoints, NoStates, Reversed, States, states_for
+from seeds import reseed
+from tolerance import rounding
 
 LONG = 40
 assert LONG > KEEP_ALL_STEPS
 
 
 def network(laplacian: str, steps: int = LONG, scheme: str = "leapfrog", **options: Any) -> GWN:
-    torch.manual_seed(0)
+    reseed(0)
     return GWN(8, 4, 2, laplacian=laplacian, scheme=scheme, tau=0.5, time=0.5 * steps, dropout=0.0, **options).double()
 
 
@@ -82,7 +84,7 @@ def test_what_grows_or_is_not_symmetric_in_time_keeps_checkpoints(
 
 
 def test_above_its_bound_even_a_physical_operator_keeps_checkpoints() -> None:
-    torch.manual_seed(0)
+    reseed(0)
     model = GWN(8, 4, 2, laplacian="fa-symmetric", tau=1.6, time=1.6 * LONG, allow_unstable=True).double()
     assert isinstance(states_of(model), Checkpoints)
 
@@ -141,12 +143,12 @@ def test_attention_that_depends_on_the_state_is_not_run_backwards() -> None:
     """Each step is bounded, yet rounding grows on the way back: at 40 steps of 1 gradients were off by 5 %."""
     graph, found = toy_graph(100), []
     for dtype in (torch.float64, torch.float32):
-        torch.manual_seed(0)
+        reseed(0)
         model = GWN(8, 4, 2, laplacian="fa-symmetric", attention="every", tau=1.0, time=40.0, dropout=0.0).to(dtype)
         model(graph.x.to(dtype), graph.edge_index).square().mean().backward()
         found.append([p.grad.double() for p in model.parameters() if p.grad is not None])
     for exact, rounded in zip(*found, strict=True):
-        assert float((rounded - exact).norm() / exact.norm()) < 1e-4
+        assert float((rounded - exact).norm() / exact.norm()) < rounding(40**2, dtype=torch.float32)
 
 
 def test_states_come_back_in_order() -> None:
@@ -181,6 +183,6 @@ def undone(shift: float, steps: int, tau: float = 1.0) -> float:
 
 def test_the_physical_wave_is_undone_and_the_papers_is_not() -> None:
     """mathematics.md, section 3: 20 steps in float32; growing by 2.618 a step forwards costs eight digits backwards."""
-    assert undone(shift=-1.0, steps=20) < 1e-5
+    assert undone(shift=-1.0, steps=20) < rounding(20**2, dtype=torch.float32)
     assert undone(shift=0.0, steps=20) > 1.0
-    assert undone(shift=-1.0, steps=400) < 1e-3, "and for long runs the error grows slowly"
+    assert undone(shift=-1.0, steps=400) < rounding(400**2, dtype=torch.float32), "and in long runs it grows slowly"

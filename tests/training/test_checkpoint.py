@@ -13,6 +13,7 @@ from gwn import GWNError
 from gwn.training import TrainConfig
 from gwn.training.checkpoint import load_checkpoint, save_checkpoint
 from gwn.training.loop import Evaluation, Fit, Progress, choose_epoch
+from seeds import reseed
 
 CONFIG = TrainConfig(epochs=9, patience=3, stopping="patience")
 
@@ -23,7 +24,7 @@ class Stop(Exception):
 
 def run(path: Path | None = None, stop: int = 0, key: str = "a run") -> Fit:
     """Train a small network on random numbers, so that a generator that was not restored would show."""
-    torch.manual_seed(0)
+    reseed(0)
     model = nn.Linear(3, 1)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
     found = None if path is None else load_checkpoint(path, key)

@@ -18,12 +18,13 @@ from gwn.report.explore.precompute import count_dynamics, scenarios
 from gwn.report.explore.sample import MOST_EDGES, choose_nodes, find_node
 from gwn.report.explore.signals import network_signals
 from gwn.training.fit import predict_logits
+from seeds import reseed
 
 GRAPH = toy_graph(nodes=40)
 
 
 def network(**settings: object) -> GWN:
-    torch.manual_seed(0)
+    reseed(0)
     return GWN(GRAPH.num_features, 6, 2, time=3.0, **settings)  # type: ignore[arg-type]
 
 
