@@ -38,10 +38,10 @@ report: setup
 	$(BIN)/gwn report
 
 bench: setup
-	$(BIN)/gwn bench $(BENCH_ARGS)
+	$(BIN)/python -m benchmarks $(BENCH_ARGS)
 
 bench-scale: setup
-	$(BIN)/gwn bench scale --out results/bench/scale.json --plot docs/images/scale.png $(BENCH_ARGS)
+	$(BIN)/python -m benchmarks scale --out results/bench/scale.json --plot docs/images/scale.png $(BENCH_ARGS)
 
 test: setup
 	$(BIN)/python -m pytest $(PYTEST_ARGS)

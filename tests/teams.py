@@ -12,7 +12,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
-from gwn.scale.team import TIMEOUT, Team
+from gwn.distributed.process_group import TIMEOUT, Team
 
 Work = Callable[..., Any]
 
@@ -20,7 +20,7 @@ Work = Callable[..., Any]
 def run_team(size: int, folder: Path, work: Work, *args: Any) -> list[Any]:
     """What `work(team, *args)` returned in every process; an exception comes back as its text."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["gwn.scale.runs", "gwn.models", "graphs"])
+    context.set_forkserver_preload(["gwn.distributed.runs", "gwn.models", "graphs"])
     meeting = folder / f"meeting-{len(list(folder.glob('meeting-*')))}"
     answers: SimpleQueue[tuple[int, Any]] = context.SimpleQueue()
     members = [

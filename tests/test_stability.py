@@ -27,14 +27,7 @@ from gwn.laplacians import FixedOperator
 from gwn.laplacians.speed import LearnedSpeed
 from gwn.schemes import Bessel, Damped, Heat, Leapfrog, Newmark, integrate
 from gwn.schemes.rescaled import LeapfrogRescaled
-from gwn.stability import (
-    SMALL,
-    analyse,
-    apply,
-    extreme_eigenvalues,
-    largest_stable_tau,
-    mode_amplification,
-)
+from gwn.stability import SMALL, analyse, apply, extreme_eigenvalues, largest_stable_tau, mode_amplification
 from modes import Matrix, companion, spectral_radius
 from seeds import reseed
 

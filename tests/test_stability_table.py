@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gwn import GWNError
-from gwn.report.stability_table import TABLES, rewritten
+from gwn.paper.stability_page import TABLES, rewritten
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "stability.md").read_text(encoding="utf-8")

@@ -20,7 +20,7 @@ from torch import Tensor
 warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta state")
 
 SPARSE_DENSITY = 0.2
-"""Features with a smaller share of non-zeros are kept sparse (measured: `gwn bench`)."""
+"""Features with a smaller share of non-zeros are kept sparse (measured: `python -m benchmarks`)."""
 
 BLOCK_EDGES = 1 << 16
 """Edges handled at a time where there is no CSR kernel, so that no row per edge of the whole graph is written."""

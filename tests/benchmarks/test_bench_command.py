@@ -1,4 +1,4 @@
-"""`gwn bench` as a person and as a machine sees it."""
+"""`python -m benchmarks` as a person and as a machine sees it."""
 
 from __future__ import annotations
 

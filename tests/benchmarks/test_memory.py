@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from gwn.benchmarks.generate import uniform_graph
-from gwn.benchmarks.growth import AXES, growth, step_times
-from gwn.benchmarks.growth_plot import draw_growth
-from gwn.benchmarks.memory import memory
-from gwn.benchmarks.worker import Answer, Job, main, measure_alone
+from benchmarks.growth import AXES, draw_growth, growth, step_times
+from benchmarks.memory import memory
+from benchmarks.problem import uniform_graph
+from benchmarks.worker import Answer, Job, main, measure_alone
 from gwn.errors import GWNError
 
 

@@ -7,10 +7,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from benchmarks.cases import PeerGAT, PeerGCN
+from benchmarks.message_passing import from_gwn, renamed
+from benchmarks.problem import uniform_graph
 from gwn import GWN
-from gwn.benchmarks.generate import uniform_graph
-from gwn.benchmarks.message_passing import from_gwn, renamed
-from gwn.benchmarks.peers import PeerGAT, PeerGCN
 from gwn.errors import GWNError
 from gwn.graph import Graph
 from seeds import reseed

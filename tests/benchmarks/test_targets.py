@@ -7,8 +7,8 @@ import math
 
 import pytest
 
-from gwn.benchmarks.slopes import slope
-from gwn.benchmarks.targets import Verdict, speed_verdicts
+from benchmarks.targets import Verdict, speed_verdicts
+from benchmarks.timing import slope
 
 GOOD = {"gwn-sym": 1.0, "gwn-fa": 2.0, "mp-sym": 10.0, "mp-fa": 12.0, "gcn": 1.5, "gat": 3.0, "floor-sym": 0.7}
 GOOD["floor-fa"] = 1.5

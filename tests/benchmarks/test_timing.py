@@ -9,11 +9,10 @@ from dataclasses import replace
 import pytest
 import torch
 
-from gwn.benchmarks.floor import breakdown, floor_kernels, run
-from gwn.benchmarks.generate import uniform_graph
-from gwn.benchmarks.problem import Problem
-from gwn.benchmarks.speed import speed_row
-from gwn.benchmarks.timing import fixed_threads, measure
+from benchmarks.floor import breakdown, floor_kernels, run
+from benchmarks.problem import Problem, uniform_graph
+from benchmarks.speed import speed_row
+from benchmarks.timing import fixed_threads, measure
 from gwn.errors import GWNError
 
 

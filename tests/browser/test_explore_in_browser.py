@@ -11,9 +11,9 @@ import pytest
 
 from browser.conftest import UNNAMED, fits
 from graphs import toy_graph
+from gwn.explore.page import write_explorer
+from gwn.explore.subject import Subject
 from gwn.networks import GWN
-from gwn.report.explore.page import write_explorer
-from gwn.report.explore.subject import Subject
 from seeds import reseed
 
 Open = Callable[..., Any]

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from browser.conftest import UNNAMED, fits
-from gwn.experiments.exhibit import Exhibit
-from gwn.experiments.figures.data import Axis, CurveData, Panel, Series
-from gwn.experiments.figures.exhibit import figure_path, write_figure
-from gwn.experiments.table import TableCell, TableData, words
-from gwn.report import page as report_page
+from gwn.paper import report as report_page
+from gwn.paper.exhibit import Exhibit
+from gwn.paper.figures.curve_data import Axis, CurveData, Panel, Series
+from gwn.paper.figures.exhibit import figure_path, write_figure
+from gwn.paper.table import TableCell, TableData, words
 
 Open = Callable[..., Any]
 WICKED = "<script>alert(1)</script>"

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from gwn.cli.main import main
-from gwn.report.explore.serve import address, loopback_server
+from gwn.explore.page import address, loopback_server
 
 Tables = tuple[Path, Path]
 

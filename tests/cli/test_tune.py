@@ -17,8 +17,8 @@ import optuna
 import pytest
 from optuna.trial import FrozenTrial, TrialState
 
-from gwn.cli.duration import parse_duration
 from gwn.cli.main import main
+from gwn.cli.terminal import parse_duration
 from gwn.errors import GWNError
 
 GWN = [sys.executable, "-m", "gwn"]

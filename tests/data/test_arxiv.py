@@ -12,8 +12,8 @@ import pytest
 import torch
 
 from gwn.data import DATASETS, load_dataset, make_splits
+from gwn.data.describe import verify
 from gwn.data.sources.arxiv import ARCHIVE, MEMBERS, read_arxiv
-from gwn.data.verify import verify
 from gwn.errors import GWNError
 
 NODES, EDGES = 20, 50

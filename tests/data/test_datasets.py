@@ -12,9 +12,8 @@ import torch
 from gwn.data import DATASETS, SPLITS, Dataset, load_dataset, make_splits
 from gwn.data.checksums import CHECKSUMS
 from gwn.data.dataset import check_counts
-from gwn.data.describe import describe, edge_homophily
+from gwn.data.describe import describe, edge_homophily, verify
 from gwn.data.splits import PUBLISHED
-from gwn.data.verify import verify
 from gwn.errors import GWNError
 from gwn.graph import Graph
 

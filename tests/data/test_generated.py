@@ -10,8 +10,8 @@ from hypothesis import given, settings
 
 from gwn.data import contextual_sbm, load_dataset
 from gwn.data.describe import describe, edge_homophily
-from gwn.data.edges import undirected
 from gwn.data.sources.digits import nearest
+from gwn.data.sources.pyg import undirected
 from gwn.errors import GWNError
 from gwn.graph import Graph
 

@@ -12,8 +12,8 @@ import torch
 from torch_geometric.data import Data
 
 from gwn.data import contextual_sbm, make_splits
-from gwn.data.edges import undirected
 from gwn.data.files import load_graph_file
+from gwn.data.sources.pyg import undirected
 from gwn.errors import GWNError
 
 GRAPH = contextual_sbm(nodes=30, degree=4, seed=2)

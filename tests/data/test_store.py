@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from gwn.data import DATASETS, load_dataset
-from gwn.data.store import locate
-from gwn.data.verify import verify
+from gwn.data.describe import verify
+from gwn.data.download import locate
 from gwn.errors import GWNError
 
 

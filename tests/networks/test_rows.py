@@ -10,8 +10,7 @@ import torch
 from graphs import normal, random_edges, toy_graph
 from gwn import GWN
 from gwn.models import MODELS, model_spec
-from gwn.networks.rows import row_normalized
-from gwn.networks.together import GWNTogether
+from gwn.networks.feedforward import row_normalized
 from seeds import reseed
 
 FEATURES = sorted(name for name, spec in MODELS.items() if "features" not in spec.ignores)
@@ -59,13 +58,10 @@ def test_every_model_sees_them(name: str) -> None:
     assert not torch.allclose(logits(7 * x, row_normalize=False), expected, atol=1e-3)
 
 
-def test_wave_networks_see_them_precomputed_and_together_too() -> None:
+def test_wave_networks_see_them_precomputed_too() -> None:
     graph = toy_graph(20)
     plain = GWN(graph.num_features, 4, graph.num_classes, row_normalize=True, dropout=0.0).eval()
     fast = GWN(graph.num_features, 4, graph.num_classes, row_normalize=True, dropout=0.0, precompute=True).eval()
     fast.load_state_dict(plain.state_dict())
     expected = plain(graph.x, graph.edge_index)
     assert torch.allclose(fast(graph.x, graph.edge_index), expected, atol=1e-5)
-    both = GWNTogether([plain, plain], graph, [torch.Generator(), torch.Generator()]).eval()
-    rows = torch.arange(20).expand(2, -1)
-    assert torch.allclose(both(rows)[1], expected, atol=1e-5)

@@ -15,7 +15,7 @@ from gwn import Diverged, Graph, GWNError
 from gwn.data import SPLITS, Split
 from gwn.models import MODELS
 from gwn.training import TrainConfig, fit, seed_everything
-from gwn.training.fit import predict_logits
+from gwn.training.loop import predict_logits
 
 
 class Scripted(nn.Module):

@@ -14,10 +14,10 @@ import torch
 from graphs import normal, toy_dataset, toy_graph
 from gwn import Graph, GWNError
 from gwn.data import make_splits
+from gwn.io import read_weights, write_json
 from gwn.models import MODELS
 from gwn.training import Experiment, TrainConfig, find_run_folder, load_trained, predict, run_experiment
-from gwn.training.settings import effective_settings
-from gwn.training.store import read_weights, write_json
+from gwn.training.config import effective_settings
 
 
 def named_graph() -> Graph:

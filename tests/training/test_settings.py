@@ -8,7 +8,7 @@ import pytest
 
 from gwn import GWNError
 from gwn.models import MODELS
-from gwn.training.settings import effective_settings, parse_settings, parse_value
+from gwn.training.config import effective_settings, parse_settings, parse_value
 
 
 def test_each_setting_goes_where_it_belongs_with_its_type() -> None:

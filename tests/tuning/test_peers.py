@@ -11,12 +11,10 @@ from optuna.trial import FrozenTrial, TrialState
 from gwn.models import MODELS, model_spec
 from gwn.training import TrainConfig
 from gwn.tuning import Job, Search, run_search
-from gwn.tuning.dimension import Dimension
 from gwn.tuning.objective import SETTINGS, SPLITS, START, TRAINING
-from gwn.tuning.peers import PEER_DIMENSIONS, PEER_STARTS
-from gwn.tuning.space import Space
-from gwn.tuning.spaces import SPACES
-from gwn.tuning.worker import work
+from gwn.tuning.space import Dimension, Space
+from gwn.tuning.spaces import PEER_DIMENSIONS, PEER_STARTS, SPACES
+from gwn.tuning.workers import work
 
 MakeSearch = Callable[..., Search]
 MakeJob = Callable[..., Job]

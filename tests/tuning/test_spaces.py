@@ -13,8 +13,7 @@ from gwn.models import MODELS, model_spec
 from gwn.schemes import SCHEMES
 from gwn.schemes.base import count_steps
 from gwn.training import TrainConfig
-from gwn.tuning.dimension import Dimension
-from gwn.tuning.space import Space
+from gwn.tuning.space import Dimension, Space
 from gwn.tuning.spaces import SPACES, choose_space
 
 

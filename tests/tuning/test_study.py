@@ -14,11 +14,11 @@ import optuna
 import pytest
 from optuna.trial import FrozenTrial, TrialState
 
-import gwn.tuning.worker
+import gwn.tuning.workers
 from graphs import toy_dataset
 from gwn import GWNError
 from gwn.data import Dataset, make_splits
-from gwn.training.fit import OnEpoch
+from gwn.training.loop import OnEpoch
 from gwn.tuning import Job, Search, plan_search, run_search
 from gwn.tuning import plan as planning
 from gwn.tuning.storage import default_url, open_storage, silent_optuna
@@ -160,7 +160,7 @@ def test_interrupted_trial_is_neither_counted_nor_lost(
 
     job = make_job(search, 3)
     with monkeypatch.context() as patch:
-        patch.setattr(gwn.tuning.worker, "score_trial", interrupt)
+        patch.setattr(gwn.tuning.workers, "score_trial", interrupt)
         with pytest.raises(KeyboardInterrupt):
             run(job, search)
     trials = run(job, search)
@@ -207,7 +207,7 @@ def test_worker_that_slept_goes_on(make_search: MakeSearch, make_job: MakeJob, m
     """Its trial was given to another one meanwhile."""
     search = make_search()
     job = make_job(search, 2)
-    original, slept = gwn.tuning.worker.score_trial, []
+    original, slept = gwn.tuning.workers.score_trial, []
 
     def sleep_once(search: Search, trial: optuna.Trial) -> float:
         value = original(search, trial)
@@ -216,7 +216,7 @@ def test_worker_that_slept_goes_on(make_search: MakeSearch, make_job: MakeJob, m
             job.open_study().tell(trial.number, state=TrialState.FAIL)
         return value
 
-    monkeypatch.setattr(gwn.tuning.worker, "score_trial", sleep_once)
+    monkeypatch.setattr(gwn.tuning.workers, "score_trial", sleep_once)
     trials = run(job, search)
     assert sum(map(is_finished, trials)) == 2
     assert len(trials) == 3
@@ -226,7 +226,7 @@ def test_locked_storage_is_tried_again(
     make_search: MakeSearch, make_job: MakeJob, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     search = make_search()
-    original, calls = gwn.tuning.worker.count, []
+    original, calls = gwn.tuning.workers.count, []
 
     def locked_once(study: optuna.Study) -> Any:
         calls.append(1)
@@ -234,13 +234,13 @@ def test_locked_storage_is_tried_again(
             raise optuna.exceptions.StorageInternalError from sqlite3.OperationalError("database is locked")
         return original(study)
 
-    monkeypatch.setattr(gwn.tuning.worker, "count", locked_once)
+    monkeypatch.setattr(gwn.tuning.workers, "count", locked_once)
     assert len(run(make_job(search, 1), search)) == 1
 
     def always(study: optuna.Study) -> Any:
         raise optuna.exceptions.StorageInternalError from sqlite3.OperationalError("database or disk is full")
 
-    monkeypatch.setattr(gwn.tuning.worker, "count", always)
+    monkeypatch.setattr(gwn.tuning.workers, "count", always)
     with pytest.raises(GWNError, match="cannot be used: database or disk is full"):
         run(make_job(search, 2), search)
 

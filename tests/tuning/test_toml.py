@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gwn import GWNError
-from gwn.settings.toml import read_toml, to_toml, tomllib, write_toml
+from gwn.io import read_toml, to_toml, tomllib, write_toml
 
 NAMES = st.text(st.characters(blacklist_categories=("Cs",)), max_size=8)
 NUMBERS = st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False, allow_infinity=False)

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from gwn import GWNError
+from gwn.io import read_toml, write_toml
 from gwn.models import MODELS, model_spec
 from gwn.settings import SHIPPED, find_tuned
-from gwn.settings.toml import read_toml, write_toml
 
 MODEL = model_spec("gwn")
 

@@ -9,8 +9,8 @@ import pytest
 from optuna.trial import FrozenTrial
 
 from gwn import GWNError
+from gwn.io import read_toml
 from gwn.settings import find_tuned
-from gwn.settings.toml import read_toml
 from gwn.tuning import Job, Search, best_trial, measure, run_search, settings_file, write_winner
 
 MakeSearch = Callable[..., Search]

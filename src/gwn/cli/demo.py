@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from gwn.cli.tables import print_table
+from gwn.cli.terminal import print_table
 
 MODELS = ("gwn-sym", "gwn-fa", "gcn", "mlp")
 
@@ -27,9 +27,9 @@ def demo(
     from gwn.cli.progress import TrainingProgress
     from gwn.data import load_dataset, make_splits
     from gwn.models import model_spec
-    from gwn.report.comparison import comparison, draw_comparison
+    from gwn.paper.drawing.comparison import comparison, draw_comparison
     from gwn.training import Experiment, TrainConfig, run_experiment
-    from gwn.training.settings import effective_settings
+    from gwn.training.config import effective_settings
 
     data = load_dataset("digits")
     config = TrainConfig()

@@ -12,7 +12,7 @@ import typer
 from gwn.errors import GWNError
 
 if TYPE_CHECKING:
-    from gwn.report.explore.subject import Subject
+    from gwn.explore.subject import Subject
 
 
 def explore(
@@ -41,9 +41,9 @@ def explore(
 
       gwn explore pubmed --model none --nodes 2000 --centre 7
     """
-    from gwn.cli.bar import TerminalBar
-    from gwn.report.explore.page import plotly_script, write_explorer
-    from gwn.report.explore.sample import check_limit, find_node
+    from gwn.cli.progress import TerminalBar
+    from gwn.explore.page import plotly_script, write_explorer
+    from gwn.explore.sample import check_limit, find_node
 
     check_limit(nodes)
     plotly_script()  # what is missing is said before anything is trained
@@ -70,10 +70,10 @@ def _subject(
     """The graph and its wave: of a run, of a network trained now, or of an impulse."""
     from gwn.cli.progress import TrainingProgress
     from gwn.cli.source import open_source, reopen
+    from gwn.explore.subject import Subject, require_wave, subject_of_run, train_for
+    from gwn.io import read_json
     from gwn.models import model_spec
-    from gwn.report.explore.subject import Subject, require_wave, subject_of_run, train_for
     from gwn.training import TrainConfig, find_run_folder
-    from gwn.training.store import read_json
 
     command = shlex.join(["gwn", *sys.argv[1:]])
     edges, nodes_file, graph = files
@@ -97,7 +97,7 @@ def _subject(
 
 
 def _serve(folder: Path, port: int) -> None:
-    from gwn.report.explore.serve import address, loopback_server
+    from gwn.explore.page import address, loopback_server
 
     with loopback_server(folder, port) as server:
         typer.echo(f"Serving on {address(server)} for this machine alone; Ctrl-C ends it")

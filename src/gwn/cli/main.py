@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import typer
 
 from gwn._version import __version__
-from gwn.cli import bench, data, demo, explore, models, predict, report, reproduce, stability, train, tune
+from gwn.cli import data, demo, explore, models, predict, report, reproduce, stability, train, tune
 from gwn.errors import GWNError
 
 INTERRUPTED = 130
@@ -33,7 +33,6 @@ app.command("models")(models.models)
 app.command("stability")(stability.stability)
 app.command("explore")(explore.explore)
 app.command("report")(report.report)
-app.command("bench")(bench.bench)
 app.add_typer(data.app, name="data")
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from gwn.cli.tables import print_table
+from gwn.cli.terminal import print_table
 
 if TYPE_CHECKING:
     from gwn.models import ModelSpec

@@ -31,13 +31,13 @@ def predict(
       gwn predict runs/mine-gwn-fa-0123456789ab --edges new-edges.csv --nodes new-nodes.csv
     """
     from gwn.cli.source import reopen
+    from gwn.io import write_atomic
     from gwn.training import find_run_folder, load_trained
     from gwn.training import predict as predict_nodes
-    from gwn.training.store import write_atomic
 
     trained = load_trained(find_run_folder(run, runs), number)
     if memory is not None:
-        from gwn.cli.large import predict_folder
+        from gwn.cli.source import predict_folder
 
         count = predict_folder(trained, graph, runs, out, memory)
     else:

@@ -14,8 +14,8 @@ import typer
 from gwn.errors import GWNError, TeamBroken
 
 if TYPE_CHECKING:
-    from gwn.data.large.folder import GraphFolder
-    from gwn.scale.runs import Leader
+    from gwn.data.folders.folder import GraphFolder
+    from gwn.distributed.runs import Leader
     from gwn.training import Experiment
 
 _leader: Leader | None = None
@@ -46,7 +46,7 @@ def with_team(experiment: Experiment, graph: GraphFolder | None) -> Experiment:
     """The experiment as the processes of this command compute it; of a graph folder, each reads its rows."""
     if _leader is None:
         return experiment
-    from gwn.scale.team_experiment import TeamExperiment
+    from gwn.distributed.runs import TeamExperiment
 
     return TeamExperiment.of(experiment, _leader, graph)
 
@@ -58,16 +58,16 @@ def _team_of(given: Mapping[str, Any]) -> Iterator[Leader | None]:
 
     processes, started_by_torchrun = given["processes"], dist.is_torchelastic_launched()
     if processes is not None and not started_by_torchrun:
-        from gwn.scale.launch import launch
+        from gwn.distributed.launch import launch
 
         launch(processes, sys.argv[1:])
         raise typer.Exit
     if not started_by_torchrun:
         yield None
         return
-    from gwn.scale.launch import BROKEN, LAUNCHED
-    from gwn.scale.runs import Leader, follow
-    from gwn.scale.team import joined
+    from gwn.distributed.launch import BROKEN, LAUNCHED
+    from gwn.distributed.process_group import joined
+    from gwn.distributed.runs import Leader, follow
 
     try:
         with joined(given["device"]) as team:

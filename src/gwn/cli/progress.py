@@ -1,11 +1,73 @@
-"""Progress of long work: a bar with time left on a terminal, a line a run when piped, nothing with --quiet."""
+"""Progress of a search: a bar with the best so far and the time left on a terminal, a line a trial when piped."""
 
 from __future__ import annotations
 
 import sys
+from types import TracebackType
+from typing import TypeVar
 
-from gwn.cli.bar import TerminalBar
+from optuna.trial import FrozenTrial, TrialState
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
 from gwn.training import RunResult
+from gwn.tuning.study import reason_of
+
+B = TypeVar("B", bound="TerminalBar")
+
+
+class TerminalBar:
+    """A context manager that shows `total` units of work; `shown` says whether there is a terminal to show it on."""
+
+    def __init__(self, what: str, total: int, unit: str, *, quiet: bool = False) -> None:
+        self.quiet = quiet
+        self._bar: Progress | None = None
+        if not quiet and sys.stderr.isatty():
+            self._bar = Progress(
+                TextColumn("{task.description}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TextColumn(unit),
+                TimeElapsedColumn(),
+                TextColumn("left"),
+                TimeRemainingColumn(elapsed_when_finished=False),
+                console=Console(stderr=True),
+                transient=True,
+                speed_estimate_period=600,  # trials and runs are slow: seconds of memory would say nothing
+            )
+            self._task = self._bar.add_task(what, total=total)
+
+    @property
+    def shown(self) -> bool:
+        return self._bar is not None
+
+    def update(self, completed: int, description: str | None = None) -> None:
+        """So much is done."""
+        if self._bar is not None:
+            self._bar.update(self._task, completed=completed, description=description)
+
+    def phase(self, what: str, completed: int, total: int) -> None:
+        """So much of one part of the work is done; parts follow one another on the same bar."""
+        if self._bar is not None:
+            self._bar.update(self._task, completed=completed, total=total, description=what)
+
+    def say(self, line: str) -> None:
+        """Something a person should know: above the bar, or on standard error."""
+        if self._bar is not None:
+            self._bar.console.print(line, highlight=False, markup=False)
+        elif not self.quiet:
+            print(line, file=sys.stderr, flush=True)
+
+    def __enter__(self: B) -> B:
+        if self._bar is not None:
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
 
 
 class TrainingProgress(TerminalBar):
@@ -37,3 +99,29 @@ class TrainingProgress(TerminalBar):
                 f"{self.label} run {self._done}/{self.runs}: validation {100 * result.val:.2f}, "
                 f"test {100 * result.test:.2f}, {result.epochs} epochs, {result.seconds:.1f} s".strip()
             )
+
+
+class TuneProgress(TerminalBar):
+    """Use as a context manager, with its methods as callbacks."""
+
+    def __init__(self, trials: int, *, quiet: bool = False) -> None:
+        super().__init__("searching", trials, "trials", quiet=quiet)
+        self.trials = trials
+
+    def on_trial(self, trial: FrozenTrial, finished: int, best: FrozenTrial | None) -> None:
+        """One trial is done."""
+        self.update(finished, _best(best) or "searching")
+        if not self.shown:
+            self.say(f"trial {finished}/{self.trials}: {_outcome(trial)}{_best(best, '; ')}")
+
+
+def _best(best: FrozenTrial | None, before: str = "") -> str:
+    return "" if best is None or best.value is None else f"{before}best {100 * best.value:.2f} (trial {best.number})"
+
+
+def _outcome(trial: FrozenTrial) -> str:
+    seconds = "" if trial.duration is None else f", {trial.duration.total_seconds():.1f} s"
+    if trial.state == TrialState.COMPLETE and trial.value is not None:
+        return f"validation {100 * trial.value:.2f}{seconds}"
+    score = "" if trial.value is None else f" at {100 * trial.value:.2f}"
+    return f"{'pruned' if trial.state == TrialState.PRUNED else 'failed'}{score}, {reason_of(trial)}{seconds}"

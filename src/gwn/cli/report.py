@@ -19,6 +19,6 @@ def report(
 
       gwn report --results results --out public
     """
-    from gwn.report.page import write_report
+    from gwn.paper.report import write_report
 
     typer.echo(f"Open {write_report(results, out)}")

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from gwn.cli.bar import TerminalBar
-from gwn.cli.duration import parse_duration
-from gwn.cli.tables import print_table
+from gwn.cli.progress import TerminalBar
+from gwn.cli.terminal import parse_duration, print_table
 from gwn.errors import GWNError
 
 if TYPE_CHECKING:
-    from gwn.experiments.cell import Cell
-    from gwn.experiments.exhibit import Exhibit
-    from gwn.experiments.measure import Workplace
-    from gwn.experiments.table import TableData
+    from gwn.paper.cell import Cell
+    from gwn.paper.exhibit import Exhibit
+    from gwn.paper.measure import Workplace
+    from gwn.paper.table import TableData
 
 
 def reproduce(
@@ -54,9 +53,9 @@ def reproduce(
 
       gwn reproduce --cell texas/geom/gwn-fa --repeat      compute one cell again and compare
     """
-    from gwn.experiments.cell import Cell
-    from gwn.experiments.measure import Workplace
-    from gwn.experiments.tables import TABLES
+    from gwn.paper.cell import Cell
+    from gwn.paper.measure import Workplace
+    from gwn.paper.tables import TABLES
     from gwn.registry import lookup
 
     place = Workplace(results=results, runs=runs, storage=storage)
@@ -82,17 +81,17 @@ def reproduce(
 
 def _figures() -> dict[str, Any]:
     """The figures by the names they have here."""
-    from gwn.experiments.figures import FIGURES
+    from gwn.paper.figures import FIGURES
 
     return {f"figure-{name}": figure for name, figure in FIGURES.items()}
 
 
 def _draw(name: str, place: Workplace, out: Path, recompute: bool, timeout: str | None, quiet: bool) -> None:
     """Write a figure as SVG, PDF and PNG; its data are computed where they are not among the results."""
-    from gwn.experiments.figures import FigureContext, figure_data
-    from gwn.experiments.tables import TABLES
+    from gwn.paper.drawing import FORMATS, draw_figure
+    from gwn.paper.figures import FigureContext, figure_data
+    from gwn.paper.tables import TABLES
     from gwn.registry import lookup
-    from gwn.report.figures import FORMATS, draw_figure
 
     figure = lookup("exhibit", name, {**TABLES, **_figures()})
     seconds = None if timeout is None else parse_duration("--timeout", timeout)
@@ -111,7 +110,7 @@ def _draw(name: str, place: Workplace, out: Path, recompute: bool, timeout: str 
 
 
 def _compute(cells: tuple[Cell, ...], place: Workplace, jobs: int, deadline: float, quiet: bool) -> None:
-    from gwn.experiments.runner import compute, missing
+    from gwn.paper.runner import compute, missing
 
     todo = missing(cells, place)
     if not todo:
@@ -135,9 +134,9 @@ def _compute(cells: tuple[Cell, ...], place: Workplace, jobs: int, deadline: flo
 
 
 def _print_cell(cell: Cell, place: Workplace, repeat: bool) -> None:
-    from gwn.experiments.measure import repeat_cell
-    from gwn.experiments.store import cell_file, read_cell
-    from gwn.experiments.view import view
+    from gwn.paper.measure import repeat_cell
+    from gwn.paper.records import cell_file, read_cell
+    from gwn.paper.view import view
 
     if read_cell(place.results, cell) is None:
         raise GWNError(f"{cell.name} was not measured; measure it with `gwn reproduce --cell {cell.name}`")
@@ -159,7 +158,7 @@ def _print_cell(cell: Cell, place: Workplace, repeat: bool) -> None:
 
 
 def _print_exhibits() -> None:
-    from gwn.experiments.tables import TABLES
+    from gwn.paper.tables import TABLES
 
     exhibits = {**TABLES, **_figures()}
     rows = [[name, exhibit.title, exhibit.place] for name, exhibit in exhibits.items()]
@@ -167,9 +166,9 @@ def _print_exhibits() -> None:
 
 
 def _show(tables: tuple[TableData, ...], form: str, out: Path | None) -> None:
+    from gwn.io import write_atomic
+    from gwn.paper.table import FORMATS, SUFFIXES
     from gwn.registry import lookup
-    from gwn.report.render import FORMATS, SUFFIXES
-    from gwn.training.store import write_atomic
 
     if form == "terminal" and out is None:
         for table in tables:

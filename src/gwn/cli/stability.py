@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from gwn.cli.tables import print_table
+from gwn.cli.terminal import print_table
 from gwn.errors import GWNError
 
 
@@ -76,7 +76,7 @@ def _of_dynamics(
     from gwn.networks import GWN
     from gwn.schemes.base import positive
     from gwn.stability import analyse
-    from gwn.training.settings import parse_settings
+    from gwn.training.config import parse_settings
 
     spec = model_spec("gwn")
     data = load_dataset(dataset, directed=directed)

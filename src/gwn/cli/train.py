@@ -10,7 +10,7 @@ from typing import Any
 import typer
 
 from gwn.cli.processes import shared, shared_by_processes, with_team
-from gwn.cli.tables import print_table
+from gwn.cli.terminal import print_table
 from gwn.errors import GWNError
 
 
@@ -69,14 +69,13 @@ def train(
 
       gwn train FOLDER --model gwn-fa --processes 2 --runs 1
     """
-    from gwn.cli.large import OnFiles
     from gwn.cli.progress import TrainingProgress
-    from gwn.cli.source import open_source
+    from gwn.cli.source import OnFiles, open_source
     from gwn.data import make_splits
     from gwn.models import model_spec
     from gwn.settings import find_tuned
     from gwn.training import TrainConfig, run_experiment
-    from gwn.training.settings import effective_settings, parse_settings
+    from gwn.training.config import effective_settings, parse_settings
 
     spec = model_spec(model)
     for_model, for_training = parse_settings(spec, [*settings, "precompute=true"] if precompute else settings)

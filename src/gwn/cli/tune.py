@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from gwn.cli.duration import parse_duration
-from gwn.cli.tables import print_table
+from gwn.cli.terminal import parse_duration, print_table
 from gwn.errors import GWNError
 
 if TYPE_CHECKING:
@@ -62,8 +61,7 @@ def tune(
 
       gwn tune cora --model gcn --storage postgresql://user:password@host/studies
     """
-    from gwn.cli.progress import TrainingProgress
-    from gwn.cli.tune_progress import TuneProgress
+    from gwn.cli.progress import TrainingProgress, TuneProgress
     from gwn.training import TrainConfig
     from gwn.tuning import Job, measure, plan_search, run_search, settings_file, write_winner
     from gwn.tuning.playoff import PLAYOFF_SPLITS, play_off

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from gwn.data.dataset import Dataset, DatasetSpec, check_counts
-from gwn.data.edges import undirected
+from gwn.data.download import locate
 from gwn.data.sources import arxiv, csbm, deezer, digits, geom_gcn, heterophilous, planetoid, shchur
 from gwn.data.sources.csbm import contextual_sbm
+from gwn.data.sources.pyg import undirected
 from gwn.data.splits import PUBLISHED, SPLITS, Split, make_splits
-from gwn.data.store import locate
 from gwn.registry import lookup
 
 DATASETS: dict[str, DatasetSpec] = {

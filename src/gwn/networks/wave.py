@@ -16,7 +16,7 @@ from gwn.laplacians import LAPLACIANS, FrequencyAdaptive
 from gwn.laplacians.attention import AttentionOperator
 from gwn.laplacians.speed import LearnedSpeed, SpeedOperator
 from gwn.networks.dynamics import build_dynamics
-from gwn.networks.feedforward import NORMS, FeedForward, as_matrix, drop_features
+from gwn.networks.feedforward import NORMS, FeedForward, as_matrix, drop_features, row_normalized
 from gwn.networks.precomputed import (
     FeatureCache,
     class_weights,
@@ -26,7 +26,6 @@ from gwn.networks.precomputed import (
     wave_of_classes,
 )
 from gwn.networks.readout import READOUTS
-from gwn.networks.rows import row_normalized
 from gwn.registry import lookup, require_known
 from gwn.schemes import count_steps, integrate
 

@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from gwn.errors import GWNError
+from gwn.io import read_toml
 from gwn.models import ModelSpec
-from gwn.settings.toml import read_toml
-from gwn.training.config import TrainConfig
-from gwn.training.settings import effective_settings
+from gwn.training.config import TrainConfig, effective_settings
 
 LOCAL = Path("settings")
 SHIPPED = Path(__file__).parent

@@ -2,7 +2,7 @@
 
 from gwn.training.config import TrainConfig
 from gwn.training.experiment import Experiment, run_experiment
-from gwn.training.fit import Fit, fit, seed_everything
+from gwn.training.loop import Fit, fit, seed_everything
 from gwn.training.predict import TrainedModel, find_run_folder, load_trained, predict
 from gwn.training.result import RunResult, Summary, summarise
 

@@ -18,8 +18,8 @@ from safetensors.torch import save as save_tensors
 from torch import Tensor, nn
 
 from gwn.errors import GWNError
+from gwn.io import write_atomic
 from gwn.training.loop import Fit, Progress
-from gwn.training.store import write_atomic
 
 FORMAT = 1
 

@@ -15,12 +15,12 @@ from torch import nn
 from gwn.data import Dataset, Split
 from gwn.errors import Diverged, GWNError
 from gwn.graph import Graph
+from gwn.io import content_key, read_json, read_weights, write_json, write_weights
 from gwn.models import ModelSpec
 from gwn.training.config import TrainConfig
-from gwn.training.fit import Fit, OnEpoch, fit, seed_everything
+from gwn.training.loop import Fit, OnEpoch, fit, seed_everything
 from gwn.training.memory import PeakMemory
 from gwn.training.result import FORMAT, RunResult, environment, summary_of_runs
-from gwn.training.store import content_key, read_json, read_weights, write_json, write_weights
 
 OnProgress = Callable[[int, int, float], None]
 OnRun = Callable[[RunResult], None]

@@ -13,12 +13,12 @@ from torch import nn
 
 from gwn.errors import GWNError
 from gwn.graph import Graph
+from gwn.io import read_json, read_weights
 from gwn.models import model_spec
 from gwn.registry import lookup
 from gwn.training.config import DTYPES, TrainConfig
-from gwn.training.fit import predict_logits
+from gwn.training.loop import predict_logits
 from gwn.training.result import FORMAT, RunResult
-from gwn.training.store import read_json, read_weights
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

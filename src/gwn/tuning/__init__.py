@@ -1,10 +1,9 @@
 """Search on validation, over processes and restarts, and winners that ship (`gwn tune`)."""
 
 from gwn.tuning.plan import Plan, Search, plan_search
-from gwn.tuning.search import run_search
 from gwn.tuning.spaces import SPACES, choose_space
 from gwn.tuning.winner import best_trial, measure, search_summary, settings_file, write_winner
-from gwn.tuning.worker import Job
+from gwn.tuning.workers import Job, run_search
 
 __all__ = [
     "SPACES",

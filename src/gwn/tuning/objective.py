@@ -10,8 +10,8 @@ import optuna
 
 from gwn.errors import GWNError
 from gwn.training import TrainConfig, fit, seed_everything
-from gwn.training.fit import OnEpoch
-from gwn.training.settings import effective_settings
+from gwn.training.config import effective_settings
+from gwn.training.loop import OnEpoch
 from gwn.tuning.plan import SEARCH_SEED, Search
 
 REASON, SETTINGS, TRAINING, SPLITS = "reason", "settings", "training", "splits"

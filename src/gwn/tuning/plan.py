@@ -11,10 +11,9 @@ import torch
 from gwn.data import PUBLISHED, Dataset, Split, load_dataset, make_splits
 from gwn.errors import GWNError
 from gwn.graph import Graph
+from gwn.io import content_key
 from gwn.models import ModelSpec, model_spec
-from gwn.training.config import TrainConfig
-from gwn.training.settings import parse_settings
-from gwn.training.store import content_key
+from gwn.training.config import TrainConfig, parse_settings
 from gwn.tuning.space import Space
 from gwn.tuning.spaces import SPACES, choose_space
 

@@ -18,9 +18,9 @@ from torch import Tensor
 
 from gwn.data import Split, make_splits
 from gwn.errors import GWNError
+from gwn.io import content_key
 from gwn.training import TrainConfig, fit, seed_everything
 from gwn.training.metrics import METRICS
-from gwn.training.store import content_key
 from gwn.tuning.objective import SETTINGS, TRAINING
 from gwn.tuning.plan import Search
 

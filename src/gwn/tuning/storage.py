@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import getpass
+import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,12 +13,19 @@ from typing import Any
 import optuna
 import sqlalchemy.event
 import sqlalchemy.exc
+from filelock import FileLock
 from optuna.exceptions import ExperimentalWarning, StorageInternalError
 from optuna.storages import RDBStorage, RetryHeartbeatStaleTrialCallback
 
 from gwn.errors import GWNError
-from gwn.training.store import content_key
-from gwn.tuning.locks import machine_lock
+from gwn.io import content_key
+
+
+def machine_lock(what: str) -> FileLock:
+    """The lock for `what`; its file lies in the temporary folder, so that results have no lock files beside them."""
+    key = content_key({"user": getpass.getuser(), "what": what})
+    return FileLock(Path(tempfile.gettempdir()) / f"gwn-{key}.lock", thread_local=False)
+
 
 FOLDER = Path("studies")
 MAX_RETRIES = 2

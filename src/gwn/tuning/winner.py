@@ -12,12 +12,12 @@ from optuna.trial import FrozenTrial, TrialState
 
 from gwn.data import make_splits
 from gwn.errors import GWNError
-from gwn.settings.toml import read_toml, write_toml
+from gwn.io import read_toml, write_toml
 from gwn.training import Experiment, TrainConfig, run_experiment
 from gwn.training.experiment import OnProgress, OnRun
-from gwn.tuning.locks import machine_lock
 from gwn.tuning.objective import SETTINGS, SPLITS, TRAINING
 from gwn.tuning.plan import SEARCH_SEED, Search
+from gwn.tuning.storage import machine_lock
 from gwn.tuning.study import is_finished, reason_of
 
 COMMENT = "Written by `gwn tune`, read by `gwn train`; scores are shares of 1, selected on validation alone."

@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 
 from gwn.data.dataset import DatasetSpec, Loaded
-from gwn.data.edges import undirected
+from gwn.data.sources.pyg import undirected
 from gwn.graph import Graph
 
 NEIGHBOURS = 8

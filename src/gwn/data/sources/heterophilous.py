@@ -10,8 +10,7 @@ import torch
 
 from gwn.data.checksums import checksums
 from gwn.data.dataset import DatasetSpec, Loaded, Metric
-from gwn.data.edges import undirected
-from gwn.data.sources.pyg import process, to_graph
+from gwn.data.sources.pyg import process, to_graph, undirected
 from gwn.data.splits import splits_from_masks
 from gwn.graph import Graph
 

@@ -1,0 +1,1 @@
+"""One part of `python -m benchmarks scale` a file."""

@@ -1,1 +1,0 @@
-"""One part of `gwn bench scale` a file."""

@@ -1,0 +1,40 @@
+"""Durations as people write them."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from gwn.errors import GWNError
+
+
+def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]], title: str = "", left: int = 1) -> None:
+    """Print rows of text; the first `left` columns are words, the others numbers and set to the right."""
+    table = Table(title=title or None, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    for place, heading in enumerate(headings):
+        words = place < left
+        table.add_column(heading, justify="left" if words else "right", overflow="fold", no_wrap=not words)
+    for row in rows:
+        table.add_row(*row)
+    piped = not sys.stdout.isatty()  # a file has no width: nothing is cut there
+    Console(highlight=False, markup=False, width=1000 if piped else None).print(table)
+
+
+_SECONDS = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0}
+_PART = re.compile(r"(\d+(?:\.\d+)?)\s*([dhms])\s*")
+
+
+def parse_duration(option: str, text: str) -> float:
+    """`90s`, `30m`, `2h` or `1h30m` in seconds."""
+    parts = _PART.findall(text)
+    if not parts or _PART.sub("", text.strip()):
+        raise GWNError(f"{option} takes a duration such as 90s, 30m, 2h or 1h30m; got {text!r}")
+    seconds = sum(float(number) * _SECONDS[unit] for number, unit in parts)
+    if not 0 < seconds < 1e9:
+        raise GWNError(f"{option} must be longer than nothing and shorter than thirty years; got {text!r}")
+    return seconds

@@ -1,0 +1,124 @@
+"""From arcs in any order to CSR, in bounded memory: an external counting sort.
+
+Arcs are thrown into buckets of neighbouring rows, one file a bucket; each bucket is then sorted by itself. Sorting is
+done in place on the mapped file, so even a bucket with half of all arcs costs no memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gwn.data.folders.folder import ArrayWriter
+from gwn.errors import GWNError
+
+MOST_BUCKETS = 256
+"""Files open at a time; systems allow a thousand or so."""
+
+SCAN = 1 << 20
+"""Arcs looked at together when a sorted bucket is written out."""
+
+MOST_NODES = 2**31 - 1
+OnBucket = Callable[[int, int], None]
+
+
+class CSRBuilder:
+    """Collects arcs `row, col` as numbers `row N + col`; `write` gives the CSR arrays, sorted and without repeats.
+
+    scratch   a folder for the bucket files
+    arcs      how many are expected: more only make larger buckets
+    memory    bytes that a bucket should not exceed while it is sorted
+    """
+
+    def __init__(self, scratch: Path, nodes: int, arcs: int, memory: int) -> None:
+        if nodes > MOST_NODES:
+            raise GWNError(f"{nodes:,} nodes; a graph folder holds at most {MOST_NODES:,}")
+        scratch.mkdir()
+        wanted = -(-8 * arcs // max(1, memory // 4))
+        self.nodes = nodes
+        self.span = max(1, -(-nodes // min(MOST_BUCKETS, max(1, wanted))))
+        self.buckets = -(-nodes // self.span)
+        self._paths = [scratch / f"bucket-{number:03d}" for number in range(self.buckets)]
+        self._files = [path.open("wb") for path in self._paths]
+        self._dirty = set(range(self.buckets))
+        self._arcs = np.zeros(self.buckets, dtype=np.int64)
+
+    def add(self, row: NDArray[np.int64], col: NDArray[np.int64]) -> None:
+        """Both directions of these edges; self-loops are left out."""
+        keep = row != col
+        row, col = row[keep], col[keep]
+        for a, b in ((row, col), (col, row)):
+            bucket = a // self.span
+            order = np.argsort(bucket, kind="stable")
+            keys = (a * self.nodes + b)[order]
+            ends = np.cumsum(np.bincount(bucket, minlength=self.buckets))
+            start = 0
+            for number in np.flatnonzero(np.diff(ends, prepend=0)):
+                self._files[number].write(keys[start : ends[number]].data)
+                self._dirty.add(int(number))
+                start = ends[number]
+
+    def compact(self, on_bucket: OnBucket = lambda done, total: None) -> int:
+        """Sort the buckets that changed and drop repeats; the number of different arcs so far."""
+        for place, number in enumerate(sorted(self._dirty)):
+            self._files[number].close()
+            self._arcs[number] = _sort_unique(self._paths[number])
+            self._files[number] = self._paths[number].open("ab")
+            on_bucket(place + 1, len(self._dirty))
+        self._dirty.clear()
+        return int(self._arcs.sum())
+
+    def write(self, indptr: ArrayWriter, indices: ArrayWriter) -> None:
+        """The CSR arrays, in the order of the rows."""
+        self.compact()
+        total = 0
+        indptr.append(np.zeros(1, dtype=np.int64))
+        for number, path in enumerate(self._paths):
+            self._files[number].close()
+            first = number * self.span
+            counts = np.zeros(min(self.span, self.nodes - first), dtype=np.int64)
+            for keys in _chunks(path):
+                row = keys // self.nodes
+                indices.append((keys - row * self.nodes).astype(np.int32))
+                counts += np.bincount(row - first, minlength=counts.size)
+            ends = np.cumsum(counts) + total
+            total = int(ends[-1])
+            indptr.append(ends)
+            path.unlink()
+
+    def close(self) -> None:
+        """Let go of the files, whatever happened."""
+        for file in self._files:
+            file.close()
+
+
+def _sort_unique(path: Path) -> int:
+    """Sort the keys in place and cut the file behind the last different one; how many those are."""
+    if path.stat().st_size == 0:
+        return 0
+    keys: Any = np.memmap(path, dtype=np.int64, mode="r+")
+    keys.sort()
+    kept, last = 0, -1
+    for start in range(0, keys.size, SCAN):
+        chunk = np.array(keys[start : start + SCAN])
+        different = chunk[np.diff(chunk, prepend=last) != 0]
+        last = int(chunk[-1])
+        keys[kept : kept + different.size] = different
+        kept += different.size
+    keys.flush()
+    del keys
+    with path.open("r+b") as file:
+        file.truncate(8 * kept)
+    return kept
+
+
+def _chunks(path: Path) -> Any:
+    size = path.stat().st_size // 8
+    if size:
+        keys = np.memmap(path, dtype=np.int64, mode="r")
+        for start in range(0, size, SCAN):
+            yield np.array(keys[start : start + SCAN])

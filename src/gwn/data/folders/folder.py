@@ -1,0 +1,333 @@
+"""A large graph on disk: `meta.json` and one `.npy` file an array, all of them memory-mapped when read.
+
+    indptr   [N + 1] int64   } row i has the columns indices[indptr[i]:indptr[i + 1]], sorted, each once, no self-loops
+    indices  [A] int32       } A arcs: both directions of every undirected edge
+    x        [N, f] float32  features
+    y        [N] int32       class, -1 where unknown
+    year     [N] int16       only where there is a split by time
+    ids      [N] text        only where nodes have names: `ids.parquet`
+
+`meta.json` is written last and the folder is renamed into place, so a half-written graph is never seen.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import shutil
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from gwn.data.dataset import Dataset
+from gwn.data.splits import Split
+from gwn.errors import GWNError
+from gwn.graph import Graph
+
+
+class ArrayWriter:
+    """Append rows to `path`; the number of rows need not be known before `finish`.
+
+    tail   the shape of one row: `()` for a vector, `(f,)` for a matrix
+    """
+
+    def __init__(self, path: Path, dtype: Any, tail: tuple[int, ...] = ()) -> None:
+        self.path, self.dtype, self.tail = path, np.dtype(dtype), tail
+        self.rows = 0
+        self._digest = hashlib.sha256()
+        self._file = path.open("wb")
+        self._header()
+
+    def append(self, rows: NDArray[Any]) -> None:
+        """Write these rows behind the others."""
+        data = np.ascontiguousarray(rows, dtype=self.dtype)
+        assert data.shape[1:] == self.tail
+        try:
+            self._file.write(data.data)
+        except OSError as error:
+            reason = "the disk is full" if error.errno == errno.ENOSPC else error.strerror
+            raise GWNError(f"cannot write {self.path}: {reason}; free some space or choose another --out") from None
+        self._digest.update(data.data)
+        self.rows += len(data)
+
+    def finish(self) -> dict[str, Any]:
+        """Close the file, safely on disk; what `meta.json` says about it."""
+        self._file.seek(0)
+        self._header()
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._file.close()
+        return {
+            "dtype": self.dtype.str,
+            "shape": [self.rows, *self.tail],
+            "bytes": self.path.stat().st_size,
+            "sha256": self._digest.hexdigest(),
+        }
+
+    def abandon(self) -> None:
+        """Close without a record: what was written never counts."""
+        self._file.close()
+
+    def _header(self) -> None:
+        # NumPy leaves room for a longer first dimension, so the header can be written again once it is known.
+        shape = (self.rows, *self.tail)
+        header = {"descr": self.dtype.str, "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_1_0(self._file, header)
+
+
+def open_array(path: Path, record: dict[str, Any]) -> NDArray[Any]:
+    """The array as a read-only memory map, refused unless it is as long and shaped as its record says."""
+    try:
+        size = path.stat().st_size
+    except OSError as error:
+        raise GWNError(f"{path} cannot be read: {error.strerror}; make the folder again") from None
+    if size != record["bytes"]:
+        raise GWNError(f"{path} has {size:,} bytes instead of {record['bytes']:,}: it was cut; make the folder again")
+    try:
+        array = np.load(path, mmap_mode="r", allow_pickle=False) if 0 not in record["shape"] else _empty(record)
+    except (OSError, ValueError) as error:
+        raise GWNError(f"{path} cannot be read ({error}); make the folder again") from None
+    if list(array.shape) != list(record["shape"]) or array.dtype.str != record["dtype"]:
+        raise GWNError(f"{path} holds {array.dtype} {array.shape}, not what its record says; make the folder again")
+    return array
+
+
+def check_array(path: Path, record: dict[str, Any], chunk: int = 1 << 22) -> None:
+    """Refuse an array whose bytes are not those that were written, reading it once."""
+    flat = open_array(path, record).reshape(-1)
+    digest = hashlib.sha256()
+    for start in range(0, flat.size, chunk):
+        digest.update(np.ascontiguousarray(flat[start : start + chunk]).data)
+    if digest.hexdigest() != record["sha256"]:
+        raise GWNError(f"{path} is not what was written (SHA-256 differs); make the folder again")
+
+
+def as_tensor(array: NDArray[Any]) -> Tensor:
+    """A tensor on the same memory; a mapped file stays one, so it must only be read."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
+        return torch.from_numpy(array)
+
+
+def _empty(record: dict[str, Any]) -> NDArray[Any]:
+    """Memory maps cannot be empty."""
+    return np.empty(record["shape"], dtype=record["dtype"])
+
+
+FORMAT = "gwn-graph-1"
+ARRAYS: dict[str, Any] = {"indptr": "<i8", "indices": "<i4", "x": "<f4", "y": "<i4", "year": "<i2"}
+REQUIRED = ("indptr", "indices", "x", "y")
+
+
+def is_folder(path: str | Path) -> bool:
+    """Whether this looks like a graph folder rather than the name of a dataset."""
+    return Path(path).is_dir()
+
+
+@dataclass(frozen=True, eq=False)
+class GraphFolder:
+    """An open folder; its arrays are mapped when first asked for."""
+
+    path: Path
+    meta: Mapping[str, Any]
+
+    @classmethod
+    def open(cls, path: str | Path) -> GraphFolder:
+        """Refuse anything that is not a finished graph folder with whole files."""
+        path = Path(path)
+        if not path.is_dir():
+            raise GWNError(f"{path} is not a folder; make one with `gwn data generate` or `gwn data convert`")
+        if not (path / "meta.json").is_file():
+            raise GWNError(f"{path} has no meta.json, so it is not a finished graph folder; make it again")
+        try:
+            meta = json.loads((path / "meta.json").read_text(encoding="utf-8"))
+            if meta["format"] != FORMAT or not meta["finished"] or any(n not in meta["arrays"] for n in REQUIRED):
+                raise ValueError(f"format {meta['format']!r}")
+            found = cls(path, meta)
+            for name in meta["arrays"]:
+                found.array(name)
+            nodes, features = meta["arrays"]["x"]["shape"]
+            expected = {"indptr": [nodes + 1], "y": [nodes], "year": [nodes], "x": [nodes, features]}
+            wrong = [n for n, shape in expected.items() if n in meta["arrays"] and meta["arrays"][n]["shape"] != shape]
+            if wrong or int(found.indptr[-1]) != meta["arrays"]["indices"]["shape"][0]:
+                raise ValueError(f"the shapes of {', '.join(wrong) or 'indptr and indices'} do not fit together")
+        except (KeyError, TypeError, ValueError) as error:
+            if isinstance(error, GWNError):
+                raise
+            raise GWNError(f"{path} is not a finished graph folder ({error}); make it again") from None
+        return found
+
+    def array(self, name: str) -> NDArray[Any]:
+        """One array, memory-mapped and read-only."""
+        return open_array(self.path / f"{name}.npy", self.meta["arrays"][name])
+
+    @cached_property
+    def indptr(self) -> NDArray[np.int64]:
+        return self.array("indptr")
+
+    @cached_property
+    def indices(self) -> NDArray[np.int32]:
+        return self.array("indices")
+
+    @cached_property
+    def x(self) -> NDArray[np.float32]:
+        return self.array("x")
+
+    @cached_property
+    def y(self) -> NDArray[np.int32]:
+        return self.array("y")
+
+    @property
+    def name(self) -> str:
+        return str(self.meta["name"])
+
+    @property
+    def num_nodes(self) -> int:
+        return int(self.meta["arrays"]["x"]["shape"][0])
+
+    @property
+    def num_arcs(self) -> int:
+        return int(self.meta["arrays"]["indices"]["shape"][0])
+
+    @property
+    def num_features(self) -> int:
+        return int(self.meta["arrays"]["x"]["shape"][1])
+
+    @property
+    def num_classes(self) -> int:
+        return int(self.meta["classes"])
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        return tuple(self.meta.get("class_names") or (str(c) for c in range(self.num_classes)))
+
+    @property
+    def hashes(self) -> dict[str, str]:
+        """SHA-256 of every array: what the graph is, whatever folder it is in."""
+        return {name: record["sha256"] for name, record in sorted(self.meta["arrays"].items())}
+
+    def verify(self) -> None:
+        """Read everything once and compare it with what was written."""
+        for name, record in self.meta["arrays"].items():
+            check_array(self.path / f"{name}.npy", record)
+
+    def time_split(self) -> Split | None:
+        """Train up to one year, validate up to another, test on what is later; None where nodes have no year."""
+        if "year" not in self.meta["arrays"]:
+            return None
+        year, (first, second) = self.array("year"), self.meta["time_split"]
+        labelled = np.asarray(self.y) >= 0
+        parts = (year <= first, (year > first) & (year <= second), year > second)
+        train, val, test = (torch.from_numpy(np.flatnonzero(part & labelled)) for part in parts)
+        return Split(train=train, val=val, test=test, kind="time", seed=0)
+
+    def dataset(self) -> Dataset:
+        """The whole graph in memory, as any other dataset."""
+        target = torch.repeat_interleave(torch.arange(self.num_nodes), as_tensor(np.diff(self.indptr)))
+        graph = Graph(
+            x=torch.from_numpy(np.array(self.x)),
+            edge_index=torch.stack([torch.from_numpy(self.indices.astype(np.int64)), target]),
+            y=torch.from_numpy(self.y.astype(np.int64)),
+            name=self.name,
+            node_ids=self.node_ids(),
+            class_names=self.class_names,
+        )
+        return self._dataset(graph)
+
+    def labels(self) -> Dataset:
+        """The labels and splits alone: a graph without edges, with one empty feature."""
+        y = torch.from_numpy(self.y.astype(np.int64))
+        none = torch.empty(2, 0, dtype=torch.int64)
+        x = torch.zeros(y.numel(), 1)
+        return self._dataset(Graph(x=x, edge_index=none, y=y, name=self.name, class_names=self.class_names))
+
+    def _dataset(self, graph: Graph) -> Dataset:
+        split = self.time_split()
+        return Dataset(
+            name=self.name,
+            graph=graph,
+            metric="accuracy",
+            default_split="stratified" if split is None else "time",
+            directed=False,
+            published={} if split is None else {"time": (split,)},
+            files=self.hashes,
+            caveat=str(self.meta.get("caveat", "")),
+        )
+
+    def node_ids(self) -> tuple[str, ...] | None:
+        """The names of the nodes, where they have any."""
+        if not self.meta.get("ids"):
+            return None
+        import pyarrow.parquet as pq
+
+        return tuple(pq.read_table(self.path / "ids.parquet")["id"].to_pylist())
+
+
+class FolderWriter:
+    """The arrays of a folder while they are written; `arrays` collects what `meta.json` will say."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.arrays: dict[str, Any] = {}
+        self.facts: dict[str, Any] = {}
+        self._open: list[ArrayWriter] = []
+
+    def array(self, name: str, tail: tuple[int, ...] = ()) -> ArrayWriter:
+        writer = ArrayWriter(self.path / f"{name}.npy", ARRAYS[name], tail)
+        self._open.append(writer)
+        return writer
+
+    def finish(self, name: str, writer: ArrayWriter) -> None:
+        self.arrays[name] = writer.finish()
+
+    def abandon(self) -> None:
+        for writer in self._open:
+            writer.abandon()
+
+
+@contextmanager
+def new_folder(path: Path, *, force: bool = False) -> Iterator[FolderWriter]:
+    """A folder that appears at `path` when the block ends well, and not at all otherwise."""
+    if path.exists() and not force:
+        raise GWNError(f"{path} exists; choose another --out, or --force to replace it")
+    if path.exists() and not (path / "meta.json").is_file():
+        raise GWNError(f"{path} is not a graph folder and is not replaced; choose another --out")
+    partial = path.with_name(f".{path.name}.partial-{os.getpid()}")
+    writer = None
+    try:
+        for left in path.parent.glob(f".{path.name}.partial-*"):  # of a process that was killed
+            if not _alive(left):
+                shutil.rmtree(left, ignore_errors=True)
+        partial.mkdir(parents=True)
+        writer = FolderWriter(partial)
+        yield writer
+        meta = {"format": FORMAT, "finished": True, **writer.facts, "arrays": writer.arrays}
+        (partial / "meta.json").write_text(json.dumps(meta, indent=2) + "\n", encoding="utf-8")
+        if path.exists():
+            shutil.rmtree(path)
+        os.replace(partial, path)
+    except OSError as error:
+        raise GWNError(f"cannot write {path}: {error.strerror or error}; choose another --out") from None
+    finally:
+        if writer is not None:
+            writer.abandon()
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def _alive(partial: Path) -> bool:
+    try:
+        os.kill(int(partial.name.rsplit("-", 1)[1]), 0)
+    except (OSError, ValueError):
+        return False
+    return True

@@ -1,0 +1,219 @@
+"""Rows of a graph folder, read by the process that owns them: nobody reads the whole graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from gwn.adjacency import Adjacency, remember_adjacency
+from gwn.data.folders.folder import GraphFolder, as_tensor
+from gwn.distributed.halo import Exchange, HaloMatrix, HaloPattern
+from gwn.distributed.process_group import Team
+from gwn.graph import Graph
+from gwn.sparse import Pattern
+from gwn.training.partitions import ROW_COST, assign_weighted
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Rows:
+    """Some rows of a graph as plain tensors, which is what travels to their owner.
+
+    The nodes are numbered anew, part after part, so that owners follow from `bounds`: process r owns the new numbers
+    bounds[r] ... bounds[r + 1] - 1.
+
+    nodes         [n] the old numbers of these rows
+    crow, col     [n + 1], [entries] these rows of S, columns by their new numbers
+    values        [entries] of S, and `degree` [n]; `symmetric` as in `Adjacency`
+    x, y          [n, f] features, dense or CSR; [n] labels
+    """
+
+    bounds: Tensor
+    nodes: Tensor
+    crow: Tensor
+    col: Tensor
+    values: Tensor
+    degree: Tensor
+    symmetric: bool
+    x: Tensor
+    y: Tensor
+
+    def load(self) -> Rows:
+        """They are here already."""
+        return self
+
+
+def cut(graph: Graph, adjacency: Adjacency, owner: Tensor) -> list[Rows]:
+    """The rows of every process, given the owner of each row."""
+    order, bounds, number = new_numbers(owner)
+    matrix = adjacency.matrix
+    rows = []
+    for nodes in torch.split(order, bounds.diff().tolist()):
+        crow, entries = entries_of(matrix.pattern.crow.long(), nodes)
+        rows.append(
+            Rows(
+                bounds=bounds,
+                nodes=nodes,
+                crow=crow,
+                col=number[matrix.pattern.col[entries].long()],
+                values=matrix.values[entries],
+                degree=adjacency.degree[nodes],
+                symmetric=adjacency.symmetric,
+                x=take_rows(graph.x, nodes),
+                y=graph.labels[nodes],
+            )
+        )
+    return rows
+
+
+def new_numbers(owner: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """The nodes part after part, where the parts begin, and the place of every node in that order."""
+    order = torch.argsort(owner, stable=True)
+    counts = torch.bincount(owner)
+    number = torch.empty_like(order)
+    number[order] = torch.arange(order.numel())
+    return order, torch.cat([counts.new_zeros(1), counts.cumsum(0)]), number
+
+
+def take_rows(x: Tensor, rows: Tensor) -> Tensor:
+    """Rows of a dense or CSR matrix."""
+    if x.layout != torch.sparse_csr:
+        return x.index_select(0, rows)
+    crow, entries = entries_of(x.crow_indices().long(), rows)
+    shape = (rows.numel(), x.shape[1])
+    return torch.sparse_csr_tensor(
+        crow, x.col_indices()[entries].long(), x.values()[entries], shape, check_invariants=False
+    )
+
+
+def entries_of(crow: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
+    """The pointers of the CSR matrix with these rows only, and the places of its entries in the whole."""
+    starts, counts = crow[rows], crow[rows + 1] - crow[rows]
+    pointers = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
+    places = torch.arange(int(pointers[-1])) + torch.repeat_interleave(starts - pointers[:-1], counts)
+    return pointers, places
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Part:
+    """What a network sees of the graph in one process.
+
+    adjacency   `S` on own rows, to every operator as if it were the whole
+    edge_index  stands for the edges where a network asks for them; names none, so that a network which does not find
+                `adjacency` behind it stops instead of computing something else
+    """
+
+    nodes: Tensor
+    adjacency: Adjacency
+    x: Tensor
+    y: Tensor
+    edge_index: Tensor = field(default_factory=lambda: torch.full((2, 1), -1))
+    edge_weight: None = None
+
+    @classmethod
+    def build(cls, team: Team, rows: Rows) -> Part:
+        """Own entries apart from those in the halo, and the exchange that fills it: all processes at the same time."""
+        low, high = int(rows.bounds[team.rank]), int(rows.bounds[team.rank + 1])
+        size = high - low
+        row = torch.repeat_interleave(torch.arange(size), rows.crow.diff())
+        own = (rows.col >= low) & (rows.col < high)
+        halo, place = torch.unique(rows.col[~own], return_inverse=True)
+        inner, inner_order = _pattern(row[own], rows.col[own] - low, (size, size))
+        outer, outer_order = _pattern(row[~own], place, (size, halo.numel()))
+        values = torch.cat([rows.values[own][inner_order], rows.values[~own][outer_order]]).to(team.device)
+        exchange = Exchange.plan(team, rows.bounds, halo)
+        pattern = HaloPattern.join(_to(inner, team.device), _to(outer, team.device), exchange)
+        adjacency = Adjacency(
+            matrix=HaloMatrix(pattern, values),
+            eye=(pattern.row == pattern.col).to(values.dtype),
+            is_edge=values != 0,
+            degree=rows.degree.to(team.device),
+            symmetric=rows.symmetric,
+        )
+        return cls(
+            nodes=rows.nodes.to(team.device),
+            adjacency=adjacency,
+            x=rows.x.to(team.device),
+            y=rows.y.to(team.device),
+        )
+
+    def show_to(self, *, directed: bool, self_loops: str) -> None:
+        """Make networks with these settings find `adjacency` behind `edge_index`."""
+        dtype = self.x.dtype
+        remember_adjacency(self.edge_index, self.adjacency, dtype=dtype, directed=directed, self_loops=self_loops)
+
+
+def _pattern(row: Tensor, col: Tensor, shape: tuple[int, int]) -> tuple[Pattern, Tensor]:
+    order = torch.argsort(row * max(1, shape[1]) + col)
+    return Pattern.from_sorted(row[order], col[order], shape), order
+
+
+def _to(pattern: Pattern, device: torch.device) -> Pattern:
+    return Pattern(pattern.crow.to(device), pattern.col.to(device), pattern.shape)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FolderRows:
+    """Which rows to read; `load` reads them. The old numbers `nodes` rise, so that files are read in their order.
+
+    number   [N] the new number of every node, None where it is the old one
+    loops    whether every node gets a self-loop
+    """
+
+    path: str
+    bounds: Tensor
+    nodes: Tensor
+    number: Tensor | None
+    loops: bool
+    dtype: torch.dtype
+
+    def load(self) -> Rows:
+        """`S_ij = 1 / sqrt(d_i d_j)` on these rows, with the diagonal, and their features and labels."""
+        folder, size = GraphFolder.open(self.path), self.nodes.numel()
+        nodes = self.nodes.numpy()
+        crow, places = entries_of(as_tensor(folder.indptr), self.nodes)
+        neighbour = folder.indices[places.numpy()].astype(np.int64)
+        degree = _inverse_roots(folder, nodes, self.loops)
+        row = torch.repeat_interleave(torch.arange(size), crow.diff())
+        values = degree[row] * _inverse_roots(folder, neighbour, self.loops)
+        own = degree.square() if self.loops else torch.zeros(size, dtype=torch.float64)
+        row, col = torch.cat([row, torch.arange(size)]), torch.cat([torch.from_numpy(neighbour), self.nodes])
+        order = torch.argsort(row, stable=True)
+        return Rows(
+            bounds=self.bounds,
+            nodes=self.nodes,
+            crow=crow + torch.arange(size + 1),
+            col=(col if self.number is None else self.number[col])[order],
+            values=torch.cat([values, own])[order].to(self.dtype),
+            degree=(crow.diff() + int(self.loops)).to(self.dtype),
+            symmetric=True,
+            x=torch.from_numpy(np.array(folder.x[nodes])).to(self.dtype),
+            y=torch.from_numpy(folder.y[nodes].astype(np.int64)),
+        )
+
+
+def _inverse_roots(folder: GraphFolder, nodes: np.ndarray[tuple[int, ...], np.dtype[np.int64]], loops: bool) -> Tensor:
+    """`1 / sqrt(d)`, zero where a node has no neighbours."""
+    degree = torch.from_numpy(np.asarray(folder.indptr[nodes + 1] - folder.indptr[nodes])).double() + int(loops)
+    return torch.where(degree > 0, degree.rsqrt(), torch.zeros_like(degree))
+
+
+def cut_folder(folder: GraphFolder, parts: int, method: str, *, loops: bool, dtype: torch.dtype) -> list[FolderRows]:
+    """The rows of every process; the leader looks at the pointers, and METIS at the edges."""
+    weights = torch.from_numpy(np.diff(folder.indptr)) + 1 + ROW_COST
+    owner = assign_weighted(weights, parts, method, lambda: (folder.indptr, folder.indices))
+    order, bounds, number = new_numbers(owner)
+    kept = bool((order.diff() == 1).all())  # contiguous parts keep the numbers
+    return [
+        FolderRows(
+            path=str(folder.path),
+            bounds=bounds,
+            nodes=order[int(bounds[part]) : int(bounds[part + 1])].clone(),
+            number=None if kept else number,
+            loops=loops,
+            dtype=dtype,
+        )
+        for part in range(parts)
+    ]

@@ -1,0 +1,101 @@
+"""Where each node is drawn: a force layout, started from a smooth one and the same every time.
+
+Joined nodes pull each other, near ones a little harder; all nodes push each other apart as in t-SNE, strongly when near
+and hardly when far, which keeps clusters compact; a weak pull to the middle keeps separate parts together. All pairs
+are computed: nothing is approximated, and a few thousand nodes take seconds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from scipy.sparse import csr_array
+from torch import Tensor
+
+from gwn.errors import GWNError
+from gwn.io import read_json, read_weights, write_json, write_weights
+
+VERSION = 1
+"""Of the layout: raised when the same graph comes out differently, so that no old one is read from the cache."""
+
+ITERATIONS, SMOOTHING = 150, 200
+PULL, NEAR_PULL, GRAVITY = 0.1, 0.8, 0.01
+BLOCK = 1024
+"""Rows of the table of all pairs that are held at once."""
+
+OnStep = Callable[[int, int], None]
+
+
+def place_nodes(pairs: Tensor, nodes: int, cache: Path | None = None, on_step: OnStep | None = None) -> Tensor:
+    """Positions [nodes, 2] in [-1, 1] for undirected edges `pairs` [2, m]; read from `cache` where they are known."""
+    digest = hashlib.sha256(pairs.to(torch.int64).contiguous().numpy().tobytes())
+    name = f"{digest.hexdigest()[:16]}-{nodes}-{VERSION}"
+    if cache is None:
+        return force_layout(pairs, nodes, on_step)
+    weights, record = cache / f"{name}.safetensors", cache / f"{name}.json"
+    with suppress(GWNError, KeyError):
+        return read_weights(weights, read_json(record)["sha256"])["positions"]
+    positions = force_layout(pairs, nodes, on_step)
+    with suppress(GWNError):  # a cache that cannot be written is no reason to stop
+        write_json(record, {"sha256": write_weights(weights, {"positions": positions})})
+    return positions
+
+
+def force_layout(pairs: Tensor, nodes: int, on_step: OnStep | None = None) -> Tensor:
+    """The layout itself; a node's move is bounded by a temperature that falls to zero."""
+    both = torch.cat([pairs, pairs.flip(0)], dim=1).numpy()
+    joined = csr_array((np.ones(both.shape[1], dtype=np.float32), (both[0], both[1])), shape=(nodes, nodes))
+    degree = torch.from_numpy(np.diff(joined.indptr)).float()
+    position = _smooth_start(joined, nodes, degree) * nodes**0.5
+    for step in range(ITERATIONS):
+        force = _repulsion(position) + _attraction(position, joined) - GRAVITY * position
+        move = force / (1 + PULL * degree)[:, None]
+        length = move.norm(dim=1, keepdim=True).clamp_min(1e-9)
+        temperature = nodes**0.5 / 10 * (1 - step / ITERATIONS) ** 2 + 0.01
+        position = position + move / length * length.clamp_max(temperature)
+        if on_step is not None:
+            on_step(step + 1, ITERATIONS)
+    position = position - position.mean(0)
+    placed: Tensor = position / position.abs().max().clamp_min(1e-9)
+    return placed
+
+
+def _attraction(position: Tensor, joined: Any) -> Tensor:
+    """`sum_j a(|p_j - p_i|) (p_j - p_i)` over the neighbours of each node."""
+    place = position.numpy()
+    row = np.repeat(np.arange(len(place)), np.diff(joined.indptr))
+    distance = np.square(place[joined.indices] - place[row]).sum(1)
+    strength = csr_array((PULL + NEAR_PULL / (1 + distance), joined.indices, joined.indptr), shape=joined.shape)
+    sums: np.ndarray = strength @ np.concatenate([place, np.ones_like(place[:, :1])], axis=1)
+    return torch.from_numpy(sums[:, :2] - place * sums[:, 2:])
+
+
+def _repulsion(position: Tensor) -> Tensor:
+    """`sum_j (p_i - p_j) / (1 + |p_i - p_j|²)²`, a block of rows at a time."""
+    out = torch.empty_like(position)
+    square = position.square().sum(1)
+    with_one = torch.cat([position, torch.ones_like(position[:, :1])], dim=1)
+    for start in range(0, position.shape[0], BLOCK):
+        rows = slice(start, start + BLOCK)
+        near = torch.addmm(square[rows, None] + square[None, :] + 1, position[rows], position.t(), alpha=-2.0)
+        sums = near.clamp_min_(1.0).square_().reciprocal_() @ with_one
+        out[rows] = position[rows] * sums[:, 2:] - sums[:, :2]
+    return out
+
+
+def _smooth_start(joined: Any, nodes: int, degree: Tensor) -> Tensor:
+    """Random numbers, smoothed by a lazy random walk: the outline of the graph at little cost."""
+    vectors: np.ndarray = np.random.default_rng(0).standard_normal((nodes, 2), dtype=np.float32)
+    inverse = 1 / degree.clamp_min(1).numpy()[:, None]
+    alone = degree.numpy()[:, None] == 0
+    for _ in range(SMOOTHING):
+        vectors = (vectors + np.where(alone, vectors, (joined @ vectors) * inverse)) / 2
+        vectors -= vectors.mean(0)
+        vectors /= np.maximum(np.sqrt(np.square(vectors).mean(0)), 1e-9)
+    return torch.from_numpy(vectors / (1 + np.abs(vectors)))  # far ones closer: a start need not have outliers

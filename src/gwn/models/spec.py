@@ -1,0 +1,100 @@
+"""What a model on the shelf is: its network, where it comes from, and which settings it takes."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from torch import nn
+
+from gwn.errors import GWNError
+from gwn.networks import GWN
+from gwn.networks.dynamics import dynamics_options
+from gwn.networks.feedforward import normalize_input
+from gwn.registry import require_known
+
+ROW_NORMALIZE = "row_normalize"
+_ON_INPUT = inspect.Parameter(ROW_NORMALIZE, inspect.Parameter.KEYWORD_ONLY, default=False, annotation="bool")
+"""Every model that looks at features can have them row-normalised; the wave networks do it themselves."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelSpec:
+    """A model on the shelf.
+
+    kind     "wave", "mainstream" or "differential equation"
+    origin   what is PyTorch Geometric's and what is ours
+    fixed    constructor arguments that the name stands for, such as the Laplacian
+    preset   other defaults than the network's own
+    training the published learning rate and weight decay, where other than usual
+    ignores  what the network does not look at: "features", "edges" or both
+    transductive   it has weights for every node of the graph it is trained on, and knows no other graph
+    local          whether a node is answered from what its edges lead to alone; not so where all nodes are compared
+    equivariant    whether renumbering the nodes only renumbers the answers; not so behind an embedding that is unique
+                   only up to rotations
+    """
+
+    name: str
+    network: type[nn.Module]
+    title: str
+    paper: str
+    year: int
+    kind: str
+    origin: str
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    preset: Mapping[str, Any] = field(default_factory=dict)
+    training: Mapping[str, Any] = field(default_factory=dict)
+    ignores: tuple[str, ...] = ()
+    transductive: bool = False
+    local: bool = True
+    equivariant: bool = True
+
+    def settings(self) -> dict[str, inspect.Parameter]:
+        """Everything that can be set, with type and default: also what only some Laplacians and schemes have."""
+        found = self._own_settings()
+        if issubclass(self.network, GWN):
+            found.update(dynamics_options(self.fixed.get("laplacian")))
+        return found
+
+    def defaults(self) -> dict[str, Any]:
+        """The settings that every network of this name has, with their values unless set otherwise."""
+        found = {name: parameter.default for name, parameter in self._own_settings().items()}
+        return {**found, **self._width(), **self.preset}
+
+    def _width(self) -> dict[str, int]:
+        """The usual width, for the networks that have a hidden layer."""
+        return {"hidden_channels": 64} if "hidden_channels" in self._own_settings() else {}
+
+    def _own_settings(self) -> dict[str, inspect.Parameter]:
+        skip = {"in_channels", "out_channels", *self.fixed}
+        found = {
+            name: parameter
+            for name, parameter in inspect.signature(self.network).parameters.items()
+            if name not in skip and parameter.kind is not inspect.Parameter.VAR_KEYWORD
+        }
+        return found if "features" in self.ignores else {**found, ROW_NORMALIZE: found.get(ROW_NORMALIZE, _ON_INPUT)}
+
+    def build(self, in_channels: int, out_channels: int, **settings: Any) -> nn.Module:
+        """The network with these settings; a setting it does not have is refused by name."""
+        known = self.settings()
+        for name in settings:
+            require_known(f"setting of {self.name}", name, known)
+        arguments = {**self._width(), **self.preset, **settings, **self.fixed}
+        _check_ranges(arguments)
+        itself = ROW_NORMALIZE in inspect.signature(self.network).parameters
+        on_input = False if itself else arguments.pop(ROW_NORMALIZE, False)
+        network = self.network(in_channels=in_channels, out_channels=out_channels, **arguments)
+        return normalize_input(network) if on_input else network
+
+
+def _check_ranges(settings: Mapping[str, Any]) -> None:
+    """What holds for every model, checked here once rather than in every file of the shelf."""
+    for name, value in settings.items():
+        if name.endswith("channels") and value < 1:
+            raise GWNError(f"{name} must be at least 1; got {value}")
+        if name.endswith("layers") and value < 1:
+            raise GWNError(f"a network needs at least one layer; got {name}={value}")
+        if name.endswith("dropout") and value is not None and not 0.0 <= value < 1.0:
+            raise GWNError(f"{name} must be in [0, 1); got {value}")

@@ -1,0 +1,1 @@
+"""Graphs that stay on disk: propagation from file to file, and training from what it wrote."""

@@ -1,0 +1,132 @@
+"""Predictions for a graph that stays on disk: propagated from file to file, written line by line."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gwn.data import Split
+from gwn.data.folders.folder import GraphFolder
+from gwn.errors import GWNError
+from gwn.io import content_key
+from gwn.networks import GWN
+from gwn.outofcore.fit import fit_files, predict_files
+from gwn.outofcore.propagate import propagate
+from gwn.training.experiment import Experiment, OnProgress, record_run
+from gwn.training.loop import seed_everything
+from gwn.training.memory import say_memory
+from gwn.training.predict import TrainedModel
+from gwn.training.result import RunResult
+
+OnColumns = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FileExperiment(Experiment):
+    """As `Experiment`, with `dataset` holding labels alone; features are propagated from file to file.
+
+    memory   bytes the process may hold; it changes how the work is cut, not what comes out
+    root     where propagated features are kept, for this and every later experiment with the same dynamics
+    """
+
+    graph: GraphFolder
+    memory: int
+    root: Path
+    on_columns: OnColumns = field(default=lambda done, total: None)
+
+    def facts(self) -> dict[str, Any]:
+        return folder_facts(self.graph)
+
+    def describe(self) -> dict[str, Any]:
+        return {**super().describe(), "features": "propagated to files, in mini-batches"}
+
+    def compute(self, number: int, split: Split, folder: Path, on_progress: OnProgress | None) -> RunResult:
+        if self.config.torch_device.type != "cpu":
+            raise GWNError("training from files runs on the CPU; use --device cpu")
+        seed = self.seed + number
+        seed_everything(seed, self.config.deterministic)
+        model = self.model.build(self.graph.num_features, self.graph.num_classes, **self.settings)
+        if not isinstance(model, GWN):
+            raise GWNError(f"{self.model.name} is no wave network; --memory goes with gwn-sym or gwn and --precompute")
+        features = propagate(self.graph, model, self.root, memory=self.memory, on_columns=self.on_columns)
+        return record_run(
+            lambda report: fit_files(
+                model, self.graph, features, split, self.config, memory=self.memory, on_epoch=report
+            ),
+            model,
+            number,
+            seed,
+            split,
+            self.config.torch_device,
+            folder,
+            on_progress,
+        )
+
+
+def folder_facts(graph: GraphFolder) -> dict[str, Any]:
+    """What the graph is, without reading it."""
+    return {
+        "name": graph.name,
+        "hash": content_key(graph.hashes),
+        "files": graph.hashes,
+        "directed": False,
+        "nodes": graph.num_nodes,
+        "edges": graph.num_arcs,
+        "features": graph.num_features,
+        "classes": graph.num_classes,
+    }
+
+
+def require_in_memory(graph: GraphFolder, width: int, memory: int) -> None:
+    """Refuse a graph whose full-batch training cannot fit: features, S with its transpose, and a dozen states."""
+    needed = 4 * graph.num_nodes * (2 * graph.num_features + 12 * width) + 28 * graph.num_arcs
+    if needed > memory:
+        raise GWNError(
+            f"{graph.path} needs about {say_memory(needed)} to train as a whole; {say_memory(memory)} were allowed: "
+            f"use --precompute (fixed operators), --set partitions=K (attention), or more --memory"
+        )
+
+
+def predict_to_csv(trained: TrainedModel, graph: GraphFolder, root: Path, out: Path, *, memory: int) -> int:
+    """Node, predicted class and probabilities of all nodes as CSV, as `gwn predict` writes them; how many.
+
+    root   where propagated features are kept; those of training are found again
+    """
+    network = trained.network
+    if not isinstance(network, GWN):
+        raise GWNError("--memory goes with a network that was trained with --precompute; leave it out")
+    if graph.num_features != trained.config["dataset"]["features"]:
+        expected = trained.config["dataset"]["features"]
+        raise GWNError(f"this model was trained on {expected} features, {graph.path} has {graph.num_features}")
+    features = propagate(graph, network, root, memory=memory)
+    names = trained.class_names
+    partial = out.with_name(f".part-{os.getpid()}-{out.name}")
+    written = 0
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with partial.open("w", newline="", encoding="utf-8") as file:
+            lines = csv.writer(file, lineterminator="\n")
+            lines.writerow(["node", "predicted", *(f"p_{name}" for name in names)])
+            ids = _ids(graph)
+            for logits in predict_files(network, features):
+                shares = logits.double().softmax(1)
+                for row, best in zip(shares.tolist(), shares.argmax(1).tolist(), strict=True):
+                    lines.writerow([next(ids), names[best], *row])
+                    written += 1
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, out)
+    except OSError as error:
+        raise GWNError(f"cannot write {out}: {error.strerror}; choose another place with --out") from None
+    finally:
+        partial.unlink(missing_ok=True)
+    return written
+
+
+def _ids(graph: GraphFolder) -> Iterator[object]:
+    named: Iterable[object] | None = graph.node_ids()
+    return iter(range(graph.num_nodes) if named is None else named)

@@ -1,0 +1,174 @@
+"""Training from propagated features on disk, in mini-batches: an epoch reads the files once, from front to back.
+
+The rows are cut into chunks, and the rows of a chunk are shuffled when it is read, always in the same way. An epoch
+takes the chunks in random order and cuts each into batches from a random row on: close to a random order of all rows,
+without jumping about in the files, and the same whether a chunk is read again or was kept because memory allowed it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from torch import Tensor
+
+from gwn.data.folders.folder import GraphFolder
+from gwn.data.splits import Split
+from gwn.errors import Diverged, GWNError
+from gwn.networks import GWN
+from gwn.networks.precomputed import class_weights, features_times_weights
+from gwn.outofcore.propagate import PropagatedFeatures
+from gwn.training.config import TrainConfig
+from gwn.training.loop import Evaluation, Fit, OnEpoch, choose_epoch, flushed_denormals, make_optimizer
+from gwn.training.memory import anonymous_bytes, left_of, say_memory
+
+CHUNK_BYTES = 1 << 23
+BATCH = 8192
+"""Rows of one step where `batch_size` is 0: a chunk is the most there could be."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Chunk:
+    """Rows `first` ... `last - 1` of the files, and which of them are in one part of the split."""
+
+    first: int
+    last: int
+    chosen: NDArray[np.int64]
+
+
+class RowReader:
+    """The rows of one part of a split, chunk by chunk, kept in memory as far as `room` bytes go."""
+
+    def __init__(self, features: PropagatedFeatures, y: NDArray[np.int32], nodes: Tensor, room: int) -> None:
+        self.features, self.y = features, y
+        self.chunks = list(_chunks(features, nodes.numpy()))
+        self.count = int(nodes.numel())
+        self.room = room
+        self._kept: dict[int, tuple[Tensor, Tensor]] = {}
+
+    def __getitem__(self, number: int) -> tuple[Tensor, Tensor]:
+        """Features and classes of a chunk's rows."""
+        if number in self._kept:
+            return self._kept[number]
+        chunk = self.chunks[number]
+        order = torch.randperm(chunk.chosen.size, generator=torch.Generator().manual_seed(number))
+        rows = self.features.rows(chunk.first, chunk.last, chunk.chosen)[order]
+        labels = torch.from_numpy(self.y[chunk.first : chunk.last][chunk.chosen].astype(np.int64))
+        found = rows, labels[order]
+        size = rows.numel() * 4
+        if size <= self.room:
+            self.room -= size
+            self._kept[number] = found
+        return found
+
+    def __len__(self) -> int:
+        return len(self.chunks)
+
+
+def fit_files(
+    model: GWN,
+    graph: GraphFolder,
+    features: PropagatedFeatures,
+    split: Split,
+    config: TrainConfig,
+    *,
+    memory: int,
+    on_epoch: OnEpoch | None = None,
+) -> Fit:
+    """Train the linear maps of `model` on propagated features; the same function as the network with `precompute`."""
+    if config.dtype != "float32":
+        raise GWNError(f"propagated features on disk are float32; got dtype {config.dtype}")
+    room = left_of(memory) - 4 * CHUNK_BYTES
+    if room < 0:
+        needed = anonymous_bytes() + 4 * CHUNK_BYTES
+        raise GWNError(f"training in mini-batches needs {say_memory(needed)}; {say_memory(memory)} were allowed")
+    parts = []
+    for nodes in (split.train, split.val, split.test):
+        reader = RowReader(features, graph.y, nodes, room)
+        share = min(room, 4 * features.columns * reader.count)
+        reader.room, room = share, room - share
+        parts.append(reader)
+    train, val, test = parts
+    optimizer = make_optimizer(model, config)
+    batch = config.batch_size or BATCH
+
+    def train_epoch(epoch: int) -> None:
+        model.train()
+        for number in torch.randperm(len(train)).tolist():
+            x, y = train[number]
+            for rows in _slices(len(y), batch):
+                loss = train_rows(model, x[rows], y[rows], optimizer)
+                if not math.isfinite(loss):
+                    raise Diverged(f"training diverged in epoch {epoch}: the loss is {loss:.4g}; use a smaller lr")
+
+    def evaluate(epoch: int) -> Evaluation:
+        score, loss = _score(model, val)
+        if not math.isfinite(loss):
+            raise Diverged(f"training diverged in epoch {epoch}: the loss is {loss:.4g}; use a smaller lr")
+        return Evaluation(val=score, val_loss=loss, test=lambda: _score(model, test)[0])
+
+    return choose_epoch(model, config, train_epoch, evaluate, on_epoch)
+
+
+def _slices(count: int, size: int) -> Iterator[slice]:
+    """Batches of `size` rows in a row, from a random one on, so that their borders move from epoch to epoch."""
+    first = int(torch.randint(min(count, size), ()))
+    edges = [0, *range(first, count, size), count] if first > 0 else [*range(0, count, size), count]
+    for start, stop in pairwise(edges):
+        yield slice(start, stop)
+
+
+def logits_of_rows(model: GWN, x: Tensor) -> Tensor:
+    """Logits from propagated features."""
+    p = model.input_dropout if model.training else 0.0
+    return features_times_weights(x, class_weights(model.phi0.first, model.phi1.first, model.head.first, p))
+
+
+def train_rows(model: GWN, x: Tensor, y: Tensor, optimizer: torch.optim.Optimizer) -> float:
+    """One step on some rows; the loss, not finite where no step was made."""
+    optimizer.zero_grad(set_to_none=True)
+    with flushed_denormals():
+        loss = F.cross_entropy(logits_of_rows(model, x), y)
+        value = loss.item()
+        if math.isfinite(value):
+            loss.backward()  # type: ignore[no-untyped-call]
+            optimizer.step()
+    return value
+
+
+@torch.no_grad()
+def _score(model: GWN, rows: RowReader) -> tuple[float, float]:
+    """Accuracy and mean loss, summed up chunk by chunk."""
+    model.eval()
+    right, loss = 0, 0.0
+    for number in range(len(rows)):
+        x, y = rows[number]
+        logits = logits_of_rows(model, x)
+        right += int((logits.argmax(1) == y).sum())
+        loss += F.cross_entropy(logits, y, reduction="sum").item()
+    return right / rows.count, loss / rows.count
+
+
+def _chunks(features: PropagatedFeatures, nodes: NDArray[np.int64]) -> Iterator[Chunk]:
+    """The stretches of rows that hold any of these (sorted) nodes."""
+    size = max(1, CHUNK_BYTES // (4 * features.columns))
+    for first in range(0, features.nodes, size):
+        last = min(first + size, features.nodes)
+        inside = nodes[np.searchsorted(nodes, first) : np.searchsorted(nodes, last)]
+        if inside.size:
+            yield Chunk(first=first, last=last, chosen=inside - first)
+
+
+@torch.no_grad()
+def predict_files(model: GWN, features: PropagatedFeatures) -> Iterator[Tensor]:
+    """Logits of all nodes in order, chunk by chunk."""
+    model.eval()
+    size = max(1, CHUNK_BYTES // (4 * features.columns))
+    for first in range(0, features.nodes, size):
+        yield logits_of_rows(model, features.rows(first, min(first + size, features.nodes)))

@@ -1,0 +1,232 @@
+"""Propagation from file to file: some columns of the features at a time, as many as the stated memory holds."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from gwn.data.folders.folder import ArrayWriter, GraphFolder, check_array, open_array
+from gwn.errors import GWNError
+from gwn.io import content_key, read_json, write_json
+from gwn.networks import GWN
+from gwn.outofcore.mapped import mapped_adjacency
+from gwn.schemes import Bessel, Newmark, integrate
+from gwn.training.memory import anonymous_bytes, left_of, say_memory
+
+NAME = re.compile(r"columns-(\d+)-(\d+)\.json")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Block:
+    """Columns `first` ... `last - 1` of `x~`, and the file of their responses."""
+
+    first: int
+    last: int
+    path: Path
+    record: dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PropagatedFeatures:
+    """Blocks that together are all `width` columns of `x~`, in order."""
+
+    nodes: int
+    width: int
+    blocks: tuple[Block, ...]
+
+    @property
+    def columns(self) -> int:
+        """Of a whole row: a displacement and a velocity response for every column."""
+        return 2 * self.width
+
+    @property
+    def bytes(self) -> int:
+        return 4 * self.nodes * self.columns
+
+    @cached_property
+    def _maps(self) -> list[NDArray[Any]]:
+        return [open_array(block.path, block.record) for block in self.blocks]
+
+    def rows(self, first: int, last: int, chosen: NDArray[np.int64] | None = None) -> Tensor:
+        """Rows `first` ... `last - 1`, or those among them that are `chosen` (numbers counted from `first`)."""
+        count = last - first if chosen is None else len(chosen)
+        out = np.empty((count, self.columns), dtype=np.float32)
+        for block, mapped in zip(self.blocks, self._maps, strict=True):
+            part = mapped[first:last] if chosen is None else mapped[first:last][chosen]
+            size = block.last - block.first
+            out[:, block.first : block.last] = part[:, :size]
+            out[:, self.width + block.first : self.width + block.last] = part[:, size:]
+        return torch.from_numpy(out)
+
+
+def find_blocks(place: Path, *, check: bool) -> list[Block]:
+    """The finished blocks in a folder, by column; a file that is not whole is left out, and so computed again.
+
+    check   read every file and compare its SHA-256, instead of its length alone
+    """
+    found: list[Block] = []
+    for path in sorted(place.glob("columns-*.json")):
+        matched = NAME.fullmatch(path.name)
+        if matched is None:
+            continue
+        try:
+            block = Block(
+                first=int(matched.group(1)),
+                last=int(matched.group(2)),
+                path=path.with_suffix(".npy"),
+                record=read_json(path),
+            )
+            (check_array if check else open_array)(block.path, block.record)
+        except (GWNError, KeyError):
+            continue
+        if not found or block.first >= found[-1].last:
+            found.append(block)
+    return found
+
+
+def gaps(blocks: list[Block], width: int) -> list[tuple[int, int]]:
+    """The stretches of columns that no block has."""
+    missing, at = [], 0
+    for block in blocks:
+        if block.first > at:
+            missing.append((at, block.first))
+        at = block.last
+    if at < width:
+        missing.append((at, width))
+    return missing
+
+
+ROWS = 1 << 14
+SPARE = 1 << 25
+"""Kept free for what is small: a chunk of rows on its way to a file, row pointers of a block."""
+
+OnColumns = Callable[[int, int], None]
+
+
+def propagate(
+    graph: GraphFolder,
+    model: GWN,
+    root: Path,
+    *,
+    memory: int,
+    on_columns: OnColumns = lambda done, total: None,
+) -> PropagatedFeatures:
+    """`[T x~ || U x~]` of the graph under the model's dynamics, computed once and found again by later calls.
+
+    memory   bytes this process may hold; decides how many columns go at a time
+    """
+    require_fixed(model)
+    place = root / f"propagated-{graph.name}-{content_key(description(graph, model))}"
+    place.mkdir(parents=True, exist_ok=True)
+    width = graph.num_features + 1
+    blocks = find_blocks(place, check=True)
+    missing = gaps(blocks, width)
+    if missing:
+        at_once = columns_at_once(graph, model, memory)
+        operator = model.laplacian.on(mapped_adjacency(graph, place))
+        done = width - sum(last - first for first, last in missing)
+        for begin, end in missing:
+            for first in range(begin, end, at_once):
+                last = min(first + at_once, end)
+                on_columns(done, width)
+                with torch.no_grad():
+                    _write_block(graph, model, operator, place, first, last)
+                done += last - first
+        on_columns(width, width)
+        blocks = find_blocks(place, check=False)
+    return PropagatedFeatures(nodes=graph.num_nodes, width=width, blocks=tuple(blocks))
+
+
+def require_fixed(model: GWN) -> None:
+    """Refuse a network whose operator learns, or that sees another graph than the folder holds."""
+    if not model.precompute:
+        raise GWNError("propagation to files needs precompute=true: a fixed operator and linear maps")
+    if model.row_normalize:
+        raise GWNError("propagation to files takes features as they are stored; use row_normalize=false")
+    if model.directed or model.self_loops != "none":
+        raise GWNError("a graph folder holds a simple undirected graph; use directed=false and self_loops=none")
+
+
+def description(graph: GraphFolder, model: GWN) -> dict[str, object]:
+    """What decides the propagated features: the graph and the dynamics, not the weights."""
+    scheme = {key: value for key, value in vars(model.scheme).items() if isinstance(value, (int, float, str))}
+    laplacian = {
+        key: value
+        for key, value in vars(model.laplacian).items()
+        if isinstance(value, (int, float, str)) and key not in ("training", "channels")
+    }
+    return {
+        "graph": {name: graph.hashes[name] for name in ("indptr", "indices", "x")},
+        "laplacian": [type(model.laplacian).__name__, laplacian],
+        "scheme": [type(model.scheme).__name__, scheme],
+        "steps": model.num_steps,
+    }
+
+
+def buffers(model: GWN) -> int:
+    """How many [N, columns] matrices a block holds at its peak: input, rest, two states, and what a scheme adds."""
+    return 4 + {Bessel: 3, Newmark: 6}.get(type(model.scheme), 0)
+
+
+def columns_at_once(graph: GraphFolder, model: GWN, memory: int) -> int:
+    """The widest block that the memory holds, or an error that says what one column needs."""
+    column = 4 * graph.num_nodes * buffers(model)
+    left = left_of(memory) - SPARE
+    if left < column:
+        needed = anonymous_bytes() + SPARE + column
+        raise GWNError(
+            f"{graph.path} does not fit: one column of {graph.num_nodes:,} nodes needs {say_memory(needed)} with this "
+            f"process, and {say_memory(memory)} were allowed; use --memory {-(-needed // 10**6) + 1}MB or more"
+        )
+    widest = min(graph.num_features + 1, left // column)
+    blocks = -(-(graph.num_features + 1) // widest)
+    return -(-(graph.num_features + 1) // blocks)  # as many blocks, of equal width
+
+
+def _write_block(graph: GraphFolder, model: GWN, operator: object, place: Path, first: int, last: int) -> None:
+    block = _columns(graph, first, last)
+    still = torch.zeros_like(block)
+    name = place / f"columns-{first:05d}-{last:05d}"
+    partial = name.with_suffix(f".part-{os.getpid()}")
+    moved = integrate(operator, model.scheme, block, still, model.num_steps)  # type: ignore[arg-type]
+    _require_finite(moved, model)
+    pushed = integrate(operator, model.scheme, still, block, model.num_steps)  # type: ignore[arg-type]
+    _require_finite(pushed, model)
+    writer = ArrayWriter(partial, "<f4", (2 * (last - first),))
+    try:
+        for start in range(0, graph.num_nodes, ROWS):
+            rows = slice(start, start + ROWS)
+            writer.append(torch.cat([moved[rows], pushed[rows]], dim=1).numpy())
+        record = writer.finish()
+        os.replace(partial, name.with_suffix(".npy"))
+        write_json(name.with_suffix(".json"), record)
+    finally:
+        writer.abandon()
+        partial.unlink(missing_ok=True)
+
+
+def _columns(graph: GraphFolder, first: int, last: int) -> Tensor:
+    """Columns of `[x, 1]` as one dense matrix."""
+    out = np.ones((graph.num_nodes, last - first), dtype=np.float32)
+    until = min(last, graph.num_features)
+    for start in range(0, graph.num_nodes, ROWS):
+        out[start : start + ROWS, : until - first] = graph.x[start : start + ROWS, first:until]
+    return torch.from_numpy(out)
+
+
+def _require_finite(wave: Tensor, model: GWN) -> None:
+    if not bool(torch.isfinite(wave.sum())):
+        raise GWNError(
+            f"the wave overflows within {model.num_steps} steps, or the features are not finite; use a smaller time or "
+            f"tau (now time={model.time:g}, tau={model.scheme.tau:g}), or scheme leapfrog-rescaled"
+        )

@@ -1,0 +1,156 @@
+"""README's summary and docs/results.md, made from the measured results: `python -m gwn.paper.documents`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from gwn.errors import GWNError
+from gwn.io import write_atomic
+from gwn.paper.cell import OURS, ROWS
+from gwn.paper.printed import elsewhere
+from gwn.paper.table import to_markdown
+from gwn.paper.tables import TABLES, heterophilic, homophilic
+from gwn.paper.tables.accuracy import budget_caption, heading, ranks_of, views
+from gwn.paper.view import View
+
+
+def fill(page: str, command: str, name: str, content: str) -> str:
+    """The page with `content` between the marks of the part `name`, which `command` makes."""
+    start = f"<!-- generated: {command} ({name}) -->"
+    pattern = re.compile(re.escape(start) + r"\n.*?<!-- end -->", re.DOTALL)
+    if len(pattern.findall(page)) != 1:
+        raise GWNError(f"the page has no place for the table {name!r}: it needs the lines {start} and <!-- end -->")
+    return pattern.sub(lambda _: f"{start}\n{content.strip()}\n<!-- end -->", page)
+
+
+def markdown_table(rows: list[list[str]]) -> str:
+    """The first row is the heading."""
+    lines = ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join([lines[0], "|" + "---|" * len(rows[0]), *lines[1:]])
+
+
+COMMAND = "python -m gwn.paper.documents"
+README, PAGE, RESULTS = Path("README.md"), Path("docs/results.md"), Path("results")
+SHOWN = ("majority", "mlp", "gcn", "gwn-sym", "gwn-fa", "gwn-plus")
+COLUMNS = {"homophilic": homophilic.COLUMNS, "heterophilic": heterophilic.COLUMNS}
+
+
+def _cells(results: Path, rows: Sequence[str] = SHOWN) -> dict[str, dict[str, View]]:
+    """Row -> column -> cell, over both tables."""
+    cells: dict[str, dict[str, View]] = {row: {} for row in rows}
+    for table, columns in COLUMNS.items():
+        for row, of_row in views(results, table, rows, columns).items():
+            cells[row].update(of_row)
+    return cells
+
+
+def summary(results: Path) -> str:
+    """One line a dataset and split: ours, the paper's best, and the highest figure found elsewhere."""
+    cells = _cells(results)
+    columns = [column for of_table in COLUMNS.values() for column in of_table]
+    rows = [["dataset, split", *(ROWS[row].title for row in SHOWN), "the paper's best GWN", "highest elsewhere"]]
+    for column in columns:
+        line = [heading(column)]
+        for row in SHOWN:
+            test = cells[row][column].test
+            line.append("" if test is None else f"{test['mean']:.1f} ± {(test['high'] - test['low']) / 2:.1f}")
+        paper = [cells[row][column].paper for row in ("gwn-sym", "gwn-fa")]
+        top = elsewhere(column)
+        line.append(f"{max(value.mean for value in paper if value is not None):.1f}")
+        line.append("" if top is None else f"{top[0]:.1f} ({top[1]})")
+        rows.append(line)
+    budget = budget_caption(_cells(results, tuple(ROWS)), columns)
+    return f"{markdown_table(rows)}\n\n± is half the 95 % interval. {budget}\n\n{verdicts(results)}"
+
+
+def verdicts(results: Path) -> str:
+    """Where the paper's figures were met, beaten or not reached, cell by cell, and what GWN+ reaches."""
+    cells = _cells(results)
+    lines = []
+    for row in ("gwn-sym", "gwn-fa"):
+        found: dict[str, list[str]] = {"within": [], "above": [], "below": []}
+        for column, cell in cells[row].items():
+            if cell.verdict:
+                found[cell.verdict].append(heading(column))
+        said = {"within": "met (within our interval)", "above": "beaten", "below": "not reached"}
+        parts = [f"{said[kind]}: {', '.join(names) or 'none'}" for kind, names in found.items()]
+        lines.append(f"- {ROWS[row].title}, the paper's figure is {'; '.join(parts)}.")
+    best = [
+        (column, cell.test["mean"], max(v.mean for r in ("gwn-sym", "gwn-fa") if (v := cells[r][column].paper)))
+        for column, cell in cells["gwn-plus"].items()
+        if cell.test is not None
+    ]
+    above = [heading(column) for column, ours, paper in best if ours > paper]
+    lines.append(f"- GWN+ is above the paper's best GWN figure on {', '.join(above) or 'none'} of {len(best)} columns.")
+    gaps = {
+        heading(column): top[0] - cell.test["mean"]
+        for column, cell in cells["gwn-plus"].items()
+        if cell.test is not None and (top := elsewhere(column)) is not None
+    }
+    if gaps:
+        near, far = min(gaps, key=lambda name: gaps[name]), max(gaps, key=lambda name: gaps[name])
+        mean = sum(gaps.values()) / len(gaps)
+        lines.append(
+            f"- GWN+ is on average {mean:.1f} points below the highest figure found elsewhere, "
+            f"from {gaps[near]:.1f} ({near}) to {gaps[far]:.1f} ({far})."
+        )
+    return "\n".join([*lines, *(standing(results, table) for table in COLUMNS), *flattery(results)])
+
+
+def flattery(results: Path) -> list[str]:
+    """How far the scores that chose settings are above the test scores of these settings."""
+    records = [
+        cell.record
+        for of_row in _cells(results, tuple(ROWS)).values()
+        for cell in of_row.values()
+        if cell.record is not None and cell.test is not None and _won(cell.record) is not None
+    ]
+    if not records:
+        return []
+    tests = [record["summary"]["test"]["mean"] for record in records]
+    searched = [record["search"]["validation"] for record in records]
+    played = [_won(record) or 0.0 for record in records]
+    above = [100 * (sum(scores) - sum(tests)) / len(tests) for scores in (searched, played)]
+    return [
+        f"- What validation promises, over {len(records)} cells with a play-off: the score in the search is "
+        f"{above[0]:+.1f} points from the test score on average, the score in the play-off {above[1]:+.1f}."
+    ]
+
+
+def _won(record: Mapping[str, Any]) -> float | None:
+    """The winner's score in the play-off that chose a cell's settings, where there was one."""
+    score: float | None = ((record["search"] or {}).get("playoff") or {}).get("won")
+    return score
+
+
+def standing(results: Path, table: str) -> str:
+    """Where the wave networks stand among all that were measured on a table's columns."""
+    found = ranks_of(views(results, table, tuple(ROWS), COLUMNS[table]), COLUMNS[table])
+    places = {row: place for place, row in enumerate(found.ranks, 1)}
+    ours = [f"{ROWS[row].title} {found.ranks[row]:.1f} (place {places[row]})" for row in places if row in OURS]
+    among = f"on {len(found.columns)} {table} columns among {len(places)} models"
+    told = f" Ranks closer than {found.critical:.1f} are not told apart;" if found.critical else ""
+    return f"- Average rank {among}: {', '.join(ours) or 'none'}.{told} most peers had fewer trials than these."
+
+
+def results_page(results: Path) -> str:
+    """All tables of accuracy."""
+    return "\n".join(to_markdown(table) for name in TABLES for table in TABLES[name].tables(results) if table.rows)
+
+
+PARTS: dict[Path, dict[str, Callable[[Path], str]]] = {README: {"summary": summary}, PAGE: {"tables": results_page}}
+
+
+def rewritten(page: Path, text: str, results: Path = RESULTS) -> str:
+    """The page with its generated parts made anew."""
+    for name, make in PARTS[page].items():
+        text = fill(text, COMMAND, name, make(results))
+    return text
+
+
+if __name__ == "__main__":
+    for path in PARTS:
+        write_atomic(path, rewritten(path, path.read_text(encoding="utf-8")).encode())

@@ -1,0 +1,141 @@
+"""`figure-spectrum`: Cora's spectrum, a signal in it, and the filter that each Laplacian and scheme applies."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from gwn.adjacency import adjacency_of
+from gwn.graph import Graph
+from gwn.paper.figures.curve_data import Axis, CurveData, Panel, Series, numbers
+from gwn.paper.figures.exhibit import FigureContext, FigureExhibit
+from gwn.schemes import Bessel, Heat, Leapfrog, Newmark, Scheme, count_steps
+from gwn.stability import mode_amplification
+
+CAPTION = (
+    "(a) Eigenvalues of I - S on Cora. (b) A class indicator as a superposition of eigenvector waves: share of its "
+    "energy in each band, beside that of a random signal. (c) What a mode is multiplied by until T = {time:g} in "
+    "steps of {tau:g}, from rest: the paper's operator amplifies smooth modes, the physical ones let every mode "
+    "swing, heat damps all but the ends of the spectrum. (d) The signal after that filter, scaled to energy one: "
+    "with L = S almost nothing but the smoothest modes is left."
+)
+DATASET = "cora"
+TIME, TAU = 4.0, 1.0
+BANDS = 40
+FLOOR = 1e-2
+"""Below this a logarithmic axis shows the bottom line: a zero of a filter has no place on it."""
+
+Values = NDArray[np.float64]
+
+FILTERS: dict[str, tuple[str, type[Scheme], float]] = {
+    "gwn-sym": ("L = S, leapfrog (GWN-sym)", Leapfrog, 1.0),
+    "physical": ("L = S - I, leapfrog", Leapfrog, 0.0),
+    "physical-newmark": ("L = S - I, newmark", Newmark, 0.0),
+    "physical-bessel": ("L = S - I, bessel (exact)", Bessel, 0.0),
+    "klein-gordon": ("L = S - 1.25 I, leapfrog", Leapfrog, -0.25),
+    "heat": ("L = S - I, heat", Heat, 0.0),
+}
+"""key -> (label, scheme, the eigenvalue of L_a where I - S has zero)."""
+
+
+def compute(context: FigureContext) -> CurveData:
+    """A dense eigendecomposition; nothing is trained."""
+    dataset = context.load(DATASET)
+    context.advance(0, 1, "eigenvectors")
+    values, vectors = decomposition(dataset.graph)
+    signal = (dataset.graph.labels.numpy() == 0).astype(np.float64)
+    signal -= signal.mean()
+    noise = np.random.default_rng(0).standard_normal(len(signal))
+    amplitudes = {"a class": _spectrum(vectors, signal), "random": _spectrum(vectors, noise)}
+    borders = np.linspace(0, 2, BANDS + 1)
+    axis = Axis(label="eigenvalue of I - S, from smooth to rough")
+    grid = np.linspace(0, 2, 161)
+    panels = (
+        _histogram("(a) spectrum", axis, borders, {"": np.histogram(values, borders)[0]}, "eigenvalues in a band"),
+        _histogram(
+            "(b) a signal as waves",
+            axis,
+            borders,
+            {name: _energy(values, a, borders) for name, a in amplitudes.items()},
+            "share of energy",
+            "%",
+        ),
+        Panel(
+            title=f"(c) filters at T = {TIME:g}",
+            kind="lines",
+            x=axis,
+            y=Axis(label="|g(λ)|", scale="log"),
+            series=tuple(
+                Series(label=label, key=key, x=numbers(grid), y=numbers(np.maximum(response(key, grid), FLOOR)))
+                for key, (label, _, _) in FILTERS.items()
+            ),
+        ),
+        Panel(
+            title="(d) the class signal after the filter",
+            kind="lines",
+            x=axis,
+            y=Axis(label="share of energy", unit="%", scale="log"),
+            series=tuple(
+                _filtered(key, label, values, amplitudes["a class"], borders)
+                for key, (label, _, _) in FILTERS.items()
+                if key in ("gwn-sym", "physical", "klein-gordon", "heat")
+            ),
+        ),
+    )
+    return CurveData(
+        name=EXHIBIT.name,
+        title=EXHIBIT.title,
+        place=EXHIBIT.place,
+        caption=CAPTION.format(time=TIME, tau=TAU),
+        panels=panels,
+        columns=2,
+        provenance={"dataset": dataset.name, "data": dataset.graph.content_hash(), "time": TIME, "tau": TAU},
+    )
+
+
+def decomposition(graph: Graph) -> tuple[Values, Values]:
+    """Eigenvalues of `I - S`, ascending, and its eigenvectors as columns."""
+    adjacency = adjacency_of(graph.edge_index, graph.edge_weight, graph.num_nodes, dtype=torch.float64)
+    matrix = adjacency.matrix.csr.to_dense().numpy()
+    values, vectors = np.linalg.eigh(np.eye(len(matrix)) - matrix)
+    return np.clip(values, 0.0, 2.0), vectors
+
+
+def response(key: str, values: Values) -> Values:
+    """`|X(n)|` of the modes with these eigenvalues of `I - S`, from displacement one and no velocity."""
+    _, kind, top = FILTERS[key]
+    scheme, steps = kind(TAU), count_steps(TIME, TAU)
+    return np.array([mode_amplification(scheme, top - value, steps) for value in values])
+
+
+def _spectrum(vectors: Values, signal: Values) -> Values:
+    """`|x_hat_i|` of the signal scaled to energy one."""
+    amplitudes: Values = np.abs(vectors.T @ signal) / np.linalg.norm(signal)
+    return amplitudes
+
+
+def _energy(values: Values, amplitudes: Values, borders: Values) -> Values:
+    squared = np.square(amplitudes)
+    share: Values = 100 * np.histogram(values, borders, weights=squared)[0] / squared.sum()
+    return share
+
+
+def _filtered(key: str, label: str, values: Values, amplitudes: Values, borders: Values) -> Series:
+    share = _energy(values, amplitudes * response(key, values), borders)
+    middles = (borders[1:] + borders[:-1]) / 2
+    return Series(label=label, key=key, x=numbers(middles), y=numbers(np.maximum(share, FLOOR)))
+
+
+def _histogram(title: str, axis: Axis, borders: Values, parts: dict[str, Values], label: str, unit: str = "") -> Panel:
+    middles = (borders[1:] + borders[:-1]) / 2
+    series = tuple(Series(label=name, x=numbers(middles), y=numbers(values)) for name, values in parts.items())
+    return Panel(title=title, kind="steps", x=axis, y=Axis(label=label, unit=unit), series=series)
+
+
+EXHIBIT = FigureExhibit(
+    name="spectrum",
+    title="Cora's spectrum, a signal in it, and what each wave makes of it",
+    place="figure 1",
+    compute=compute,
+)

@@ -1,0 +1,163 @@
+"""Accuracy against what was varied: one point a configuration, from the runs that are there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from gwn.data import Dataset, make_splits
+from gwn.models import model_spec
+from gwn.paper.figures.curve_data import Series, numbers
+from gwn.paper.figures.exhibit import FigureContext
+from gwn.settings import find_tuned
+from gwn.training import Experiment, RunResult, TrainConfig, run_experiment, summarise
+from gwn.training.config import effective_settings
+
+QUICK: dict[str, Any] = {"epochs": 3, "patience": 3}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """One configuration: a model with settings on a dataset.
+
+    settings, training   what the figure prescribes; the rest is tuned where `tuned` asks for it and a table is there,
+                         and the default otherwise
+    """
+
+    dataset: str
+    model: str
+    settings: Mapping[str, Any]
+    training: Mapping[str, Any]
+    tuned: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Trained:
+    """Its runs, and their folder."""
+
+    wanted: Wanted
+    dataset: Dataset
+    runs: tuple[RunResult, ...]
+    folder: Path
+    settings: Mapping[str, Any]
+    settings_from: Mapping[str, Any] | None
+
+    @property
+    def finished(self) -> tuple[RunResult, ...]:
+        return tuple(run for run in self.runs if run.status == "ok")
+
+    def describe(self) -> dict[str, Any]:
+        """For the provenance of a figure."""
+        return {
+            "dataset": self.dataset.name,
+            "data": self.dataset.graph.content_hash(),
+            "model": self.wanted.model,
+            "run": self.folder.name,
+            "runs": len(self.runs),
+            "settings": dict(self.wanted.settings),
+            "training": dict(self.wanted.training),
+            "rest": "default" if self.settings_from is None else f"tuned: {self.settings_from['table']}",
+        }
+
+
+def experiment_of(context: FigureContext, wanted: Wanted, runs: int) -> Experiment:
+    """The experiment of this configuration, on the dataset's default split."""
+    data, spec = _loaded(context.load, wanted.dataset), model_spec(wanted.model)
+    splits = make_splits(data, None, runs)
+    settings, training = dict(wanted.settings), dict(wanted.training)
+    table = None
+    if wanted.tuned:
+        table = find_tuned(spec, wanted.dataset, splits[0].kind, data.graph.content_hash())
+    if table is not None:
+        settings, training = table.merge(spec, settings, training)
+    return Experiment(
+        dataset=data,
+        model=spec,
+        settings=effective_settings(spec, settings),
+        config=replace(TrainConfig(**training), **QUICK) if context.quick else TrainConfig(**training),
+        splits=splits,
+        origin={"dataset": wanted.dataset},
+        settings_from=None if table is None else table.origin([*wanted.settings, *wanted.training]),
+    )
+
+
+def train(context: FigureContext, wanted: Wanted, runs: int) -> Trained:
+    """These runs, trained where they are missing."""
+    experiment = experiment_of(context, wanted, runs)
+    result, folder = run_experiment(experiment, context.runs)
+    return Trained(
+        wanted=wanted,
+        dataset=experiment.dataset,
+        runs=tuple(RunResult.from_json(run) for run in result["runs"]),
+        folder=folder,
+        settings=experiment.settings,
+        settings_from=experiment.settings_from,
+    )
+
+
+def runs_a_point(points: Iterable[Trained]) -> str:
+    """ "3 runs", or "1 to 3 runs": how much is behind each point of a panel."""
+    counts = sorted({len(point.runs) for point in points})
+    if not counts:
+        return "not run"
+    several = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else str(counts[0])
+    return f"{several} run{'s' if counts[-1] > 1 else ''} a point"
+
+
+def train_missing(context: FigureContext, figure: str, work: Sequence[tuple[str, Wanted, int]]) -> None:
+    """Every (name, configuration, number of runs to have) in turn, for as long as there is time."""
+    for done, (name, wanted, runs) in enumerate(work):
+        if context.out_of_time:
+            context.say(f"out of time: {len(work) - done} runs of figure-{figure} wait for the next call")
+            return
+        context.advance(done, len(work), f"{name}, run {runs}")
+        if runs_on_disk(context, wanted) < runs:
+            result = train(context, wanted, runs).runs[-1]
+            score = "diverged" if result.test is None else f"{100 * result.test:.2f}, {result.seconds:.1f} s"
+            context.say(f"{name}, run {runs}: {score}")
+
+
+def runs_on_disk(context: FigureContext, wanted: Wanted) -> int:
+    """How many runs of this configuration are there already, from the first on."""
+    if not any(context.runs.glob(f"{wanted.dataset}-{wanted.model}-*")):
+        return 0  # without reading the dataset, which may be large
+    folder, count = experiment_of(context, wanted, 1).folder(context.runs), 0
+    while (folder / f"run-{count:02d}.json").is_file():
+        count += 1
+    return count
+
+
+@lru_cache(maxsize=4)
+def _loaded(load: Any, name: str) -> Dataset:
+    dataset: Dataset = load(name)
+    return dataset
+
+
+Cell = TypeVar("Cell")
+
+
+def trained_so_far(context: FigureContext, plan: Iterable[tuple[Cell, Wanted, int]]) -> dict[Cell, Trained]:
+    """Of (cell, configuration, runs at most) those that have a run; nothing is trained."""
+    found: dict[Cell, Trained] = {}
+    for cell, wanted, most in plan:
+        count = min(most, runs_on_disk(context, wanted))
+        if count:
+            found[cell] = train(context, wanted, count)
+    return found
+
+
+def accuracy_series(label: str, key: str, points: Sequence[tuple[float, Trained]]) -> Series:
+    """The mean test accuracy in per cent over x, with its 95 % interval; a cross where every run diverged."""
+    summaries = [summarise([100 * run.test for run in t.finished if run.test is not None]) for _, t in points]
+    return Series(
+        label=label,
+        key=key,
+        x=numbers([x for x, _ in points]),
+        y=numbers([None if s is None else s.mean for s in summaries]),
+        low=numbers([None if s is None else s.low for s in summaries]),
+        high=numbers([None if s is None else s.high for s in summaries]),
+        marks=tuple("diverged" if s is None else "" for s in summaries),
+    )

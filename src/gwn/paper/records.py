@@ -1,0 +1,50 @@
+"""Measured cells as files under `results/cells/`: whole and unchanged, or refused."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from gwn.errors import GWNError
+from gwn.io import read_json, write_json
+from gwn.paper.cell import Cell
+
+RESULTS = Path("results")
+FORMAT = 1
+
+
+def cell_file(results: Path, cell: Cell) -> Path:
+    return results / "cells" / f"{cell.name}.json"
+
+
+def write_cell(results: Path, cell: Cell, record: Mapping[str, Any]) -> Path:
+    """Keep a record, sealed with a checksum of everything in it."""
+    path = cell_file(results, cell)
+    whole = {"format": FORMAT, "cell": cell.name, **record}
+    write_json(path, {**whole, "sha256": _seal(whole)})
+    return path
+
+
+def read_cell(results: Path, cell: Cell) -> dict[str, Any] | None:
+    """The record of a cell; None where it was never measured, one clear line where the file is not what was written."""
+    path = cell_file(results, cell)
+    if not path.exists():
+        return None
+    again = f"restore it, or delete it and measure again with `gwn reproduce --cell {cell.name}`"
+    try:
+        record = read_json(path)
+    except GWNError:
+        raise GWNError(f"{path} was cut or edited: it is not a JSON object; {again}") from None
+    seal = record.pop("sha256", None)
+    if record.get("format") != FORMAT:
+        raise GWNError(f"{path} has format {record.get('format')!r}, this version reads {FORMAT}; {again}")
+    if record.get("cell") != cell.name or seal != _seal(record):
+        raise GWNError(f"{path} was cut or edited: its checksum does not fit; {again}")
+    return record
+
+
+def _seal(record: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,106 @@
+"""A table as Markdown, CSV or LaTeX."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableCell:
+    """What a reader sees, in one or more lines, and the number that the column is sorted by."""
+
+    lines: tuple[str, ...]
+    value: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableData:
+    """Rows under headings, the first column holding words.
+
+    caption   what a reader must know: budget, selection, splits
+    command   what prints it again
+    records   the same in long form, one mapping of plain values a cell, for CSV
+    """
+
+    name: str
+    title: str
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[TableCell, ...], ...]
+    command: str
+    records: tuple[Mapping[str, Any], ...] = field(default=())
+
+
+def words(text: str, value: float | None = None) -> TableCell:
+    """A cell of one line."""
+    return TableCell(lines=(text,), value=value)
+
+
+def to_markdown(table: TableData) -> str:
+    """A heading, the table with the lines of a cell kept apart, and what a reader must know."""
+    lines = [
+        f"### {table.title}",
+        "",
+        "| " + " | ".join(table.columns) + " |",
+        "|---" * len(table.columns) + "|",
+        *("| " + " | ".join("<br>".join(cell.lines) for cell in row) + " |" for row in table.rows),
+        "",
+        f"{table.caption} Printed by `{table.command}`.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def to_csv(table: TableData) -> str:
+    """The long form, one line a cell, where the table has one; otherwise the table as it is seen."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    if table.records:
+        columns = list(dict.fromkeys(key for record in table.records for key in record))
+        writer.writerow(columns)
+        writer.writerows([record.get(column) for column in columns] for record in table.records)
+    else:
+        writer.writerow(table.columns)
+        writer.writerows(["; ".join(cell.lines) for cell in row] for row in table.rows)
+    return out.getvalue()
+
+
+_SPECIAL = {"\\": r"\textbackslash{}", "±": r"$\pm$", "%": r"\%", "&": r"\&", "_": r"\_", "#": r"\#", "$": r"\$"}
+
+
+def _escaped(text: str) -> str:
+    return "".join(_SPECIAL.get(character, character) for character in text)
+
+
+def to_latex(table: TableData) -> str:
+    """A `tabular` with booktabs' rules; cells of several lines are stacked."""
+
+    def cell(seen: TableCell) -> str:
+        lines = [_escaped(line) for line in seen.lines]
+        return lines[0] if len(lines) == 1 else r"\shortstack{" + r" \\ ".join(lines) + "}"
+
+    body = [" & ".join(cell(seen) for seen in row) + r" \\" for row in table.rows]
+    return "\n".join(
+        [
+            f"% {table.command}",
+            r"\begin{table*}",
+            rf"  \caption{{{_escaped(table.title)}. {_escaped(table.caption)}}}",
+            rf"  \label{{tb:{table.name}}}",
+            r"  \begin{tabular}{l" + "c" * (len(table.columns) - 1) + "}",
+            r"    \toprule",
+            "    " + " & ".join(_escaped(column) for column in table.columns) + r" \\",
+            r"    \midrule",
+            *(f"    {line}" for line in body),
+            r"    \bottomrule",
+            r"  \end{tabular}",
+            r"\end{table*}",
+            "",
+        ]
+    )
+
+
+FORMATS: dict[str, Callable[[TableData], str]] = {"markdown": to_markdown, "csv": to_csv, "latex": to_latex}
+SUFFIXES = {"markdown": "md", "csv": "csv", "latex": "tex"}

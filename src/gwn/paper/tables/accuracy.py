@@ -1,0 +1,257 @@
+"""Which cells an accuracy table computes by itself, and the two readings of "60/20/20" side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from gwn.data import DATASETS
+from gwn.paper.cell import OURS, ROWS, Cell
+from gwn.paper.compare import Ranks, average_ranks, outcome, paired
+from gwn.paper.exhibit import Exhibit
+from gwn.paper.printed import elsewhere, paper_value, place
+from gwn.paper.recipe import BUDGETS, FINAL_RUNS
+from gwn.paper.table import TableCell, TableData, words
+from gwn.paper.view import View, view
+
+PROTOCOL = (
+    f"Mean ± sd of the test score over {FINAL_RUNS} runs with seeds that the search never saw, its 95 % interval "
+    "below; settings and epoch selected on validation alone. (difference, within/above/below): ours minus the "
+    "paper's, and where ours lies when its interval leaves out the paper's value. An empty cell was not measured."
+)
+
+
+def heading(column: str) -> str:
+    dataset, split = column.split(".")
+    return f"{DATASETS[dataset].title} {split}"
+
+
+def budget_caption(cells: Mapping[str, Mapping[str, View]], columns: Sequence[str]) -> str:
+    """Trials of the searches behind the cells, by column, as their records say."""
+    groups: dict[str, list[str]] = {}
+    for column in columns:
+        recipes: dict[bool, list[Mapping[str, Any]]] = {True: [], False: []}
+        for row, of_row in cells.items():
+            record = of_row[column].record
+            if record is not None and record["search"] is not None:
+                recipes[ROWS[row].full].append(record["recipe"])
+        text = _trials(recipes[True]) + (f" (other peers: {_trials(recipes[False])})" if recipes[False] else "")
+        if text:
+            groups.setdefault(text, []).append(heading(column))
+    said = "; ".join(f"{', '.join(names)}: {text}" for text, names in groups.items())
+    rows = (
+        " After a plus: trials on row-normalised features; the best of both play off, see docs/protocol.md."
+        if " + " in said
+        else ""
+    )
+    return f"Search: {said or 'none yet'}. GWN-sym, GWN-fa, GWN+, MLP and GCN have the first budget.{rows}"
+
+
+def _trials(recipes: Sequence[Mapping[str, Any]]) -> str:
+    """ "80 + 24 trials on 5 splits"."""
+    if not recipes:
+        return ""
+    spans = {
+        name: sorted({recipe.get(name, 0) for recipe in recipes}) for name in ("trials", "on_rows", "search_splits")
+    }
+    trials, on_rows, splits = (
+        str(values[0]) if len(values) == 1 else f"{values[0]} to {values[-1]}" for values in spans.values()
+    )
+    plus = "" if on_rows == "0" else f" + {on_rows}"
+    return f"{trials}{plus} trials on {splits} split{'' if splits == '1' else 's'}"
+
+
+def views(results: Path, table: str, rows: Sequence[str], columns: Sequence[str]) -> dict[str, dict[str, View]]:
+    """Row -> column -> cell."""
+    found: dict[str, dict[str, View]] = {}
+    for row in rows:
+        for column in columns:
+            dataset, split = column.split(".")
+            cell = Cell(dataset=dataset, split=split, row=row)
+            found.setdefault(row, {})[column] = view(results, cell, paper_value(table, row, column))
+    return found
+
+
+def figures(
+    name: str, title: str, command: str, cells: dict[str, dict[str, View]], columns: Sequence[str]
+) -> TableData:
+    """The main table; rows without a single figure, ours or the paper's, are left out."""
+    shown = {
+        row: of_row
+        for row, of_row in cells.items()
+        if any(cell.record is not None or cell.paper is not None for cell in of_row.values())
+    }
+    rows = [(words(ROWS[row].title), *(of_row[column].shown() for column in columns)) for row, of_row in shown.items()]
+    highest = [elsewhere(column) for column in columns]
+    if any(highest):
+        seen = [
+            TableCell(lines=("",)) if top is None else TableCell(lines=(f"{top[0]:.2f}", top[1])) for top in highest
+        ]
+        rows.append((words("highest found elsewhere"), *seen))
+    return TableData(
+        name=name,
+        title=title,
+        caption=f"{PROTOCOL} {budget_caption(cells, columns)}",
+        columns=("model", *map(heading, columns)),
+        rows=tuple(rows),
+        command=command,
+        records=tuple(cell.flat() for of_row in shown.values() for cell in of_row.values()),
+    )
+
+
+def paired_table(name: str, command: str, cells: dict[str, dict[str, View]], columns: Sequence[str]) -> TableData:
+    """Wins, ties and losses of our rows against every other, and the mean paired difference, over the columns."""
+    rows = []
+    records = []
+    for row, of_row in cells.items():
+        line = [words(ROWS[row].title)]
+        for ours in OURS:
+            differences = {column: paired(cells[ours][column], of_row[column]) for column in columns if ours != row}
+            known = {column: found for column, found in differences.items() if found is not None}
+            for column, found in known.items():
+                records.append(
+                    {"ours": ours, "other": row, "column": column, "difference": found.mean, "low": found.low}
+                    | {"high": found.high, "outcome": outcome(found)}
+                )
+            if not known:
+                line.append(words(""))
+                continue
+            counts = [outcome(found) for found in known.values()]
+            mean = sum(found.mean for found in known.values()) / len(known)
+            tally = " / ".join(str(counts.count(kind)) for kind in ("win", "tie", "loss"))
+            line.append(TableCell(lines=(tally, f"{mean:+.2f}"), value=mean))
+        if any(cell.lines != ("",) for cell in line[1:]):
+            rows.append(tuple(line))
+    return TableData(
+        name=f"{name}-paired",
+        title="On the same splits: wins / ties / losses against each model, and the mean difference in points",
+        caption="A win is a column in which the 95 % interval of the paired difference over the final runs lies above "
+        "zero. No correction for many comparisons.",
+        columns=("against", *(ROWS[ours].title for ours in OURS)),
+        rows=tuple(rows),
+        command=command,
+        records=tuple(records),
+    )
+
+
+def rank_table(name: str, command: str, cells: dict[str, dict[str, View]], columns: Sequence[str]) -> TableData:
+    """Average ranks with the critical difference."""
+    found = ranks_of(cells, columns)
+    critical = "" if found.critical is None else f"Nemenyi's critical difference at 5 %: {found.critical:.2f} ranks. "
+    friedman = "" if found.p_value is None else f"Friedman's test that all rows are equal: p = {found.p_value:.2g}. "
+    best = min(found.ranks.values(), default=0.0)
+    near = found.critical or 0.0
+    return TableData(
+        name=f"{name}-ranks",
+        title="Average rank over the columns that all these rows have",
+        caption=f"{critical}{friedman}Columns: {', '.join(map(heading, found.columns))}. A row is marked where it "
+        "cannot be told apart from the best.",
+        columns=("model", "average rank", "not told apart from the best"),
+        rows=tuple(
+            (words(ROWS[row].title), words(f"{rank:.2f}", rank), words("yes" if rank - best < near else ""))
+            for row, rank in found.ranks.items()
+        ),
+        command=command,
+        records=tuple({"row": row, "rank": rank} for row, rank in found.ranks.items()),
+    )
+
+
+def ranks_of(cells: dict[str, dict[str, View]], columns: Sequence[str]) -> Ranks:
+    scores = {
+        row: {column: cell.test["mean"] for column, cell in of_row.items() if cell.test is not None}
+        for row, of_row in cells.items()
+    }
+    return average_ranks({row: of_row for row, of_row in scores.items() if of_row}, columns)
+
+
+def test_selected_table(
+    name: str, command: str, cells: dict[str, dict[str, View]], columns: Sequence[str]
+) -> TableData:
+    """What choosing settings by test score would have claimed, beside the honest figure and the paper's."""
+    rows = []
+    for row in OURS:
+        line = [words(ROWS[row].title)]
+        for column in columns:
+            cell = cells[row][column]
+            if cell.test is None or cell.selected_on_test is None:
+                line.append(words(""))
+                continue
+            lines = [f"test-selected {cell.selected_on_test:.2f}", f"honest {cell.test['mean']:.2f}"]
+            lines += [] if cell.paper is None else [f"paper {cell.paper.mean:.2f}"]
+            line.append(TableCell(lines=tuple(lines), value=cell.selected_on_test))
+        rows.append(tuple(line))
+    return TableData(
+        name=f"{name}-selected-on-test",
+        title="NOT A RESULT: what selecting on the test set would have claimed",
+        caption="The best mean test score among the trials of the search (epochs still chosen on validation), which no "
+        "honest protocol may look at; for judging figures that were selected so.",
+        columns=("model", *map(heading, columns)),
+        rows=tuple(rows),
+        command=command,
+    )
+
+
+FULL = tuple(row.name for row in ROWS.values() if row.full or row.name == "majority")
+
+
+def planned(columns: Sequence[str]) -> tuple[tuple[Cell, ...], tuple[Cell, ...]]:
+    """The cells of a table, and those beyond: peers on large graphs, hours of work on two cores."""
+    now: list[Cell] = []
+    beyond: list[Cell] = []
+    for column in columns:
+        dataset, split = column.split(".")
+        for row in ROWS:
+            cell = Cell(dataset=dataset, split=split, row=row)
+            affordable = row in FULL or not BUDGETS[dataset].short
+            (now if affordable else beyond).append(cell)
+            if split == "per-class" and row in FULL:
+                now.append(Cell(dataset=dataset, split="uniform", row=row))
+    return tuple(now), tuple(beyond)
+
+
+def uniform_table(results: Path, name: str, command: str, datasets: Sequence[str]) -> TableData:
+    """The same settings on "uniform" splits, where 60 % of all nodes train, beside "per-class" ones."""
+    columns = [f"{dataset}.{split}" for dataset in datasets for split in ("per-class", "uniform")]
+    rows, records = [], []
+    for row in FULL:
+        cells = []
+        for column in columns:
+            dataset, split = column.split(".")
+            cells.append(view(results, Cell(dataset=dataset, split=split, row=row)))
+        rows.append((words(ROWS[row].title), *(cell.shown() for cell in cells)))
+        records += [cell.flat() for cell in cells]
+    return TableData(
+        name=f"{name}-uniform",
+        title='Two readings of "60/20/20": 60 % of N/C of every class, or 60 % of all nodes',
+        caption=f"{PROTOCOL} Settings on uniform splits are those that the search found on per-class splits.",
+        columns=("model", *map(heading, columns)),
+        rows=tuple(rows),
+        command=command,
+        records=tuple(records),
+    )
+
+
+def accuracy_exhibit(name: str, kind: str, columns: Sequence[str], unmeasured: Sequence[str] = ()) -> Exhibit:
+    """A table of accuracies with everything that belongs to it.
+
+    kind         "homophilic" or "heterophilic": the paper's table, and the word for its datasets
+    unmeasured   further columns, shown with the paper's figures alone
+    """
+    command, title = f"gwn reproduce {name}", f"Test accuracy on {kind} datasets, {place(kind)}"
+    datasets = [column.split(".")[0] for column in columns if column.endswith(".per-class")]
+
+    def tables(results: Path) -> tuple[TableData, ...]:
+        shown = (*columns, *unmeasured)
+        cells = views(results, kind, tuple(ROWS), shown)
+        return (
+            figures(name, title, command, cells, shown),
+            uniform_table(results, name, command, datasets),
+            paired_table(name, command, cells, columns),
+            rank_table(name, command, cells, columns),
+            test_selected_table(name, command, cells, columns),
+        )
+
+    now, beyond = planned(columns)
+    what = f"accuracy on {kind} datasets"
+    return Exhibit(name=name, title=what, place=place(kind), cells=now, beyond=beyond, tables=tables)

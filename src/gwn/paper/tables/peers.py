@@ -1,0 +1,108 @@
+"""Every peer beside its own paper, where that paper has the same kind of split; and what each costs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from gwn.io import read_toml
+from gwn.paper.cell import ROWS, Cell
+from gwn.paper.exhibit import Exhibit
+from gwn.paper.printed import PaperValue
+from gwn.paper.table import TableCell, TableData, words
+from gwn.paper.tables.accuracy import PROTOCOL, heading
+from gwn.paper.view import View, view
+
+NAME = "table-peers"
+FILE = Path(__file__).parents[1] / "published.toml"
+SPLITS = {"60/20/20": "per-class", "48/32/20": "geom"}
+SMALL = ("cora", "citeseer", "actor", "texas", "cornell", "wisconsin")
+COST_COLUMNS = ("cora.per-class", "citeseer.per-class", "actor.per-class", "texas.geom", "wisconsin.geom")
+
+
+def published() -> list[tuple[Cell, PaperValue, str]]:
+    """The figures of the peers' own papers that stand on splits like ours, and where they were read."""
+    found = []
+    for row, by_split in read_toml(FILE).items():
+        for split, table in by_split.items():
+            for dataset, figure in table.items():
+                if dataset != "source" and split in SPLITS and (dataset in SMALL[3:] or split == "60/20/20"):
+                    cell = Cell(dataset=dataset, split=SPLITS[split], row=row)
+                    value = dict(zip(("mean", "sd"), figure, strict=False))
+                    found.append((cell, PaperValue(**value), str(table["source"])))
+    return found
+
+
+def tables(results: Path) -> tuple[TableData, ...]:
+    """Own papers first, then cost."""
+    return (_own_papers(results), _costs(results))
+
+
+def _own_papers(results: Path) -> TableData:
+    rows, records = [], []
+    for cell, value, source in published():
+        seen = view(results, cell, value)
+        test = seen.test
+        ours = "not measured" if test is None else f"{test['mean']:.2f} ± {test['sd']:.2f}"
+        printed = f"{value.mean:.2f}" + ("" if value.sd is None else f" ± {value.sd:.2f}")
+        difference = "" if seen.difference is None else f"{seen.difference:+.2f}, {seen.verdict}"
+        mean = None if test is None else test["mean"]
+        line = (words(ROWS[cell.row].title), words(heading(cell.column)), words(ours, mean))
+        rows.append((*line, words(printed, value.mean), words(difference, seen.difference), words(source)))
+        records.append({**seen.flat(), "source": source})
+    return TableData(
+        name=NAME,
+        title="Every peer beside its own paper, on the same kind of split",
+        caption=f"{PROTOCOL} Only figures whose paper has our splits; settings come from a small search, not from the "
+        "paper's own.",
+        columns=("model", "dataset", "ours", "its own paper", "difference", "source"),
+        rows=tuple(rows),
+        command=f"gwn reproduce {NAME}",
+        records=tuple(records),
+    )
+
+
+def _costs(results: Path) -> TableData:
+    rows = []
+    records: list[dict[str, object]] = []
+    for row in ROWS:
+        line = [words(ROWS[row].title)]
+        for column in COST_COLUMNS:
+            dataset, split = column.split(".")
+            line.append(_cost(view(results, Cell(dataset=dataset, split=split, row=row)), records))
+        if any(cell.value is not None for cell in line[1:]):
+            rows.append(tuple(line))
+    return TableData(
+        name=f"{NAME}-cost",
+        title="What a training run costs: seconds, parameters and memory",
+        caption="Seconds: medians over the final runs, one thread, on a machine that did other work as well: to "
+        "compare with each other, not with other machines. Memory: the peak of the whole process, PyTorch included.",
+        columns=("model", *map(heading, COST_COLUMNS)),
+        rows=tuple(rows),
+        command=f"gwn reproduce {NAME}",
+        records=tuple(records),
+    )
+
+
+def _cost(seen: View, records: list[dict[str, object]]) -> TableCell:
+    if seen.record is None or seen.seconds is None:
+        return words("")
+    finished = [run for run in seen.record["runs"] if run["status"] == "ok"]
+    memory = float(np.max([run["peak_memory_mib"] or 0.0 for run in finished]))
+    parameters = int(finished[0]["parameters"])
+    records.append(
+        {"row": seen.cell.row, "column": seen.cell.column, "seconds": seen.seconds, "epochs": finished[0]["epochs"]}
+        | {"parameters": parameters, "mebibytes": memory}
+    )
+    return TableCell(lines=(f"{seen.seconds:.2f} s", f"{parameters:,}", f"{memory:.0f} MiB"), value=seen.seconds)
+
+
+EXHIBIT = Exhibit(
+    name=NAME,
+    title="every peer beside its own paper, and its cost",
+    place="beyond the paper",
+    cells=(),
+    beyond=tuple(cell for cell, _, _ in published()),
+    tables=tables,
+)

@@ -1,1 +1,0 @@
-"""Results as pictures and tables: first the data, then the drawing."""

@@ -1,5 +1,0 @@
-"""Figures of the paper, drawn from their `CurveData`: SVG, PDF or PNG."""
-
-from gwn.report.figures.page import FORMATS, draw_figure
-
-__all__ = ["FORMATS", "draw_figure"]

@@ -1,1 +1,0 @@
-"""Beyond one pass in memory: propagation from file to file, mini-batches of partitions, several processes."""

@@ -1,0 +1,161 @@
+"""Runs in several processes: the weights of one process, dropout that does not know the team, and going on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphs import toy_graph
+from gwn import GWNError
+from gwn.data.splits import stratified
+from gwn.distributed.process_group import Team
+from gwn.distributed.runs import Leader, follow
+from gwn.models import model_spec
+from gwn.training import TrainConfig
+from gwn.training.loop import Fit, fit
+from seeds import reseed
+from teams import run_team
+
+Outcome = tuple[dict[str, Any], dict[str, Any]]
+
+RUNS: dict[str, dict[str, Any]] = {
+    "gwn-sym": {"model": "gwn-sym"},
+    "gwn-fa": {"model": "gwn-fa"},
+    "gwn-fa sparse": {"model": "gwn-fa", "sparse": True},
+    "precomputed": {"model": "gwn-sym", "precompute": True, "dropout": 0.5},
+    "batches": {"model": "gwn-sym", "precompute": True, "batch_size": 7, "sparse": True},
+}
+DROPPED: dict[str, dict[str, Any]] = {
+    "gwn-sym": {"model": "gwn-sym", "dropout": 0.5},
+    "gwn-fa deep": {"model": "gwn-fa", "dropout": 0.3, "encoder_layers": 2, "head_layers": 2, "activation": "relu"},
+    "sparse": {"model": "gwn-sym", "dropout": 0.5, "sparse": True},
+}
+
+
+def task(*, model: str, sparse: bool = False, batch_size: int = 0, epochs: int = 5, **settings: Any) -> tuple[Any, ...]:
+    """The arguments of `fit`."""
+    graph = toy_graph(50, 3).compact(2.0 if sparse else 0.0)
+    reseed(1)
+    usual = {"hidden_channels": 8, "dropout": 0.0, **({} if model == "gcn" else {"time": 2.0})}
+    network = model_spec(model).build(8, 3, **{**usual, **settings})
+    config = TrainConfig(epochs=epochs, batch_size=batch_size, device="cpu", stopping="none")
+    return network, graph, stratified(graph.labels, 0), config, "accuracy"
+
+
+def outcome(fitted: Fit) -> Outcome:
+    facts = {name: value for name, value in vars(fitted).items() if name not in ("weights", "seconds")}
+    return {name: weight.numpy() for name, weight in fitted.weights.items()}, facts  # tensors would be shared memory
+
+
+def lead(team: Team, runs: dict[str, dict[str, Any]], **options: Any) -> dict[str, Outcome] | None:
+    """All runs in one team, one after the other."""
+    if not team.leads:
+        follow(team)
+        return None
+    leader = Leader(team, **options)
+    try:
+        return {name: outcome(leader.fit(*task(**run))) for name, run in runs.items()}
+    finally:
+        leader.dismiss()
+
+
+def assert_same(found: dict[str, Outcome], expected: dict[str, Outcome]) -> None:
+    assert isinstance(found, dict), found
+    for name, (weights, facts) in expected.items():
+        other_weights, other_facts = found[name]
+        assert other_facts == pytest.approx(facts, rel=1e-5), name
+        for key, value in weights.items():
+            assert other_weights[key] == pytest.approx(value, rel=1e-5, abs=1e-5), f"{name}: {key}"
+
+
+@pytest.mark.parametrize("size", [2, 4])
+def test_trained_weights_equal_one_process(size: int, tmp_path: Path) -> None:
+    found, *others = run_team(size, tmp_path, lead, RUNS)
+    assert_same(found, {name: outcome(fit(*task(**run))) for name, run in RUNS.items()})
+    assert others == [None] * (size - 1)
+
+
+def test_dropout_does_not_depend_on_the_team(tmp_path: Path) -> None:
+    alone, two, four = (run_team(size, tmp_path, lead, DROPPED)[0] for size in (1, 2, 4))
+    assert_same(two, alone)
+    assert_same(four, alone)
+
+
+class Interrupted(Exception):
+    pass
+
+
+def interrupt(team: Team, run: dict[str, Any], path: Path, at: int) -> None:
+    """Train with a checkpoint after every epoch, and fail in the middle."""
+    if not team.leads:
+        follow(team)
+        return
+
+    def on_epoch(epoch: int, score: float) -> None:
+        if epoch == at:
+            raise Interrupted
+
+    leader = Leader(team, seconds=0.0)
+    try:
+        leader.fit(*task(**run), on_epoch, path)
+    finally:
+        leader.dismiss()
+
+
+def resume(team: Team, run: dict[str, Any], path: Path) -> dict[str, Outcome] | None:
+    if not team.leads:
+        follow(team)
+        return None
+    seen: list[int] = []
+    leader = Leader(team)
+    try:
+        fitted = leader.fit(*task(**run), lambda epoch, score: seen.append(epoch), path)
+    finally:
+        leader.dismiss()
+    weights, facts = outcome(fitted)
+    return {"run": (weights, facts), "seen": ({}, {"epochs": seen})}
+
+
+def test_goes_on_with_another_number_of_processes(tmp_path: Path) -> None:
+    run, path = {"model": "gwn-fa", "dropout": 0.5}, tmp_path / "folder" / "run-00.checkpoint"
+    first, second = run_team(2, tmp_path, interrupt, run, path, 4)
+    assert first.startswith("Interrupted")
+    assert second.startswith("TeamBroken: another of the processes ended")
+    assert path.is_file()
+    found = run_team(3, tmp_path, resume, run, path)[0]
+    assert isinstance(found, dict), found
+    assert found.pop("seen")[1]["epochs"] == [4, 5]  # the third epoch's checkpoint was the last
+    assert_same(found, {"run": run_team(2, tmp_path, lead, {"run": run})[0]["run"]})
+
+
+def refused(team: Team) -> list[str] | None:
+    if not team.leads:
+        follow(team)
+        return None
+    leader, said = Leader(team), []
+    for run in (
+        {"model": "gcn"},
+        {"model": "gwn", "laplacian": "physical", "scheme": "newmark"},
+        {"model": "gwn-fa", "reference": True, "dropout": 0.5},
+        {"model": "gwn", "norm": "batch"},
+        {"model": "gwn-sym", "batch_size": 5},
+    ):
+        with pytest.raises(GWNError) as error:
+            leader.fit(*task(**run))
+        said.append(str(error.value))
+    good = {"model": "gwn-sym", "epochs": 1}
+    leader.fit(*task(**good))  # and the team still works
+    leader.dismiss()
+    return said
+
+
+def test_what_cannot_be_shared_is_refused(tmp_path: Path) -> None:
+    said, other = run_team(2, tmp_path, refused)
+    assert isinstance(said, list), said
+    for text, word in zip(
+        said, ("only wave networks", "'newmark'", "dropout on alpha", "'batch'", "precompute"), strict=True
+    ):
+        assert word in text
+    assert other is None

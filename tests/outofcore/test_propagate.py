@@ -1,0 +1,298 @@
+"""Propagation from file to file: the same numbers as in memory, within the memory stated, whole after any kill."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import gwn.outofcore.propagate
+from gwn.cli.main import main
+from gwn.data.folders.folder import GraphFolder
+from gwn.data.folders.generate import BlockModel, generate_folder
+from gwn.errors import GWNError
+from gwn.networks import GWN
+from gwn.networks.precomputed import propagated_features
+from gwn.outofcore.fit import fit_files, logits_of_rows, predict_files
+from gwn.outofcore.mapped import row_bounds
+from gwn.outofcore.propagate import find_blocks, propagate
+from gwn.training import TrainConfig, fit
+from gwn.training.memory import anonymous_bytes, parse_memory
+from seeds import reseed
+
+PLENTY = 4 * 10**9
+MODEL = BlockModel(nodes=500, edges=2500, features=9, classes=3, homophily=0.8, signal=2.0)
+DYNAMICS: list[dict[str, Any]] = [
+    {"laplacian": "sym"},
+    {"laplacian": "sym", "scheme": "leapfrog-rescaled"},
+    {"laplacian": "physical", "scheme": "damped"},
+    {"laplacian": "physical", "scheme": "bessel", "tau": 2.0},
+    {"laplacian": "physical", "scheme": "newmark", "tau": 2.0},
+    {"laplacian": "klein-gordon", "mass": 0.7},
+    {"laplacian": "random-walk"},
+    {"laplacian": "random-walk", "scheme": "bessel"},
+    {"laplacian": "sym", "scheme": "heat"},
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> GraphFolder:
+    return generate_folder(MODEL, tmp_path_factory.mktemp("graphs") / "small")
+
+
+def network(graph: GraphFolder, **settings: Any) -> GWN:
+    reseed(0)
+    return GWN(
+        graph.num_features, 16, graph.num_classes, precompute=True, **{"laplacian": "sym", "time": 4.0, **settings}
+    )
+
+
+def in_memory(graph: GraphFolder, model: GWN) -> torch.Tensor:
+    data = graph.dataset().graph
+    operator = model.laplacian.on(model.adjacency(data.x, data.edge_index))
+    return propagated_features(operator, model.scheme, data.x, model.num_steps)
+
+
+@pytest.mark.parametrize("settings", DYNAMICS, ids=lambda s: "-".join(map(str, s.values())))
+def test_same_numbers_as_in_memory(
+    folder: GraphFolder, tmp_path: Path, settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gwn.outofcore.mapped, "row_bounds", lambda indptr: row_bounds(indptr, 300))
+    monkeypatch.setattr(gwn.outofcore.propagate, "columns_at_once", lambda graph, model, memory: 4)
+    model = network(folder, **settings)
+    found = propagate(folder, model, tmp_path, memory=PLENTY)
+    assert len(found.blocks) == 3
+    expected = in_memory(folder, model)
+    assert torch.allclose(found.rows(0, 500), expected, rtol=1e-4, atol=1e-5 * float(expected.abs().max()))
+
+
+def test_logits_are_those_of_the_network(folder: GraphFolder, tmp_path: Path) -> None:
+    model, data = network(folder).eval(), folder.dataset().graph
+    features = propagate(folder, model, tmp_path, memory=PLENTY)
+    assert torch.allclose(torch.cat(list(predict_files(model, features))), model(data.x, data.edge_index), atol=1e-3)
+
+
+def test_training_from_files_learns_as_in_memory(folder: GraphFolder, tmp_path: Path) -> None:
+    data = folder.dataset()
+    split, config = data.published["time"][0], TrainConfig(epochs=30, stopping="none", batch_size=64)
+    model = network(folder, scheme="leapfrog-rescaled", dropout=0.0)
+    features = propagate(folder, model, tmp_path, memory=PLENTY)
+    from_files = fit_files(model, folder, features, split, config, memory=PLENTY)
+    whole = fit(network(folder, scheme="leapfrog-rescaled", dropout=0.0), data.graph, split, config)
+    assert from_files.test > 0.8
+    assert abs(from_files.test - whole.test) < 0.1
+    again = fit_files(
+        network(folder, scheme="leapfrog-rescaled", dropout=0.0),
+        folder,
+        features,
+        split,
+        config,
+        memory=anonymous_bytes() + 33 * 2**20,
+    )
+    assert abs(again.test - from_files.test) < 0.05
+
+
+def test_memory_does_not_change_the_outcome(
+    folder: GraphFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    split, config = folder.dataset().published["time"][0], TrainConfig(epochs=3, batch_size=50)
+    weights = []
+    for kept in (PLENTY, 0):
+        model = network(folder)
+        features = propagate(folder, model, tmp_path, memory=PLENTY)
+        monkeypatch.setattr(gwn.outofcore.fit, "left_of", lambda memory, kept=kept: kept + 4 * 2**23)
+        reseed(5)
+        weights.append(fit_files(model, folder, features, split, config, memory=PLENTY).weights)
+    assert all(torch.equal(a, b) for a, b in zip(weights[0].values(), weights[1].values(), strict=True))
+
+
+@pytest.mark.parametrize("harm", ["cut", "changed", "no record", "half written"])
+def test_a_block_that_is_not_whole_is_computed_again(
+    folder: GraphFolder, tmp_path: Path, harm: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gwn.outofcore.propagate, "columns_at_once", lambda graph, model, memory: 4)
+    model = network(folder)
+    expected = propagate(folder, model, tmp_path, memory=PLENTY).rows(0, 500)
+    (place,) = tmp_path.iterdir()
+    file, record = place / "columns-00004-00008.npy", place / "columns-00004-00008.json"
+    others = {path: path.stat().st_mtime_ns for path in place.glob("columns-00000*")}
+    if harm == "cut":
+        file.write_bytes(file.read_bytes()[:-40])
+    elif harm == "changed":
+        values = np.load(file)
+        values[7, 1] += 1
+        np.save(file, values)
+    elif harm == "no record":
+        record.unlink()
+    else:
+        record.unlink()
+        (place / "columns-00004-00008.part-1").write_bytes(file.read_bytes()[:1000])
+        file.unlink()
+    seen: list[int] = []
+    found = propagate(folder, model, tmp_path, memory=PLENTY, on_columns=lambda done, total: seen.append(done))
+    assert torch.equal(found.rows(0, 500), expected)
+    assert seen == [6, 10]
+    assert others == {path: path.stat().st_mtime_ns for path in others}
+
+
+KILLED = """
+import sys
+from pathlib import Path
+import gwn.outofcore.propagate as p
+from gwn.data.folders.folder import GraphFolder
+from gwn.networks import GWN
+graph = GraphFolder.open(sys.argv[1])
+model = GWN(graph.num_features, 16, graph.num_classes, laplacian="sym", time=4.0, precompute=True)
+p.columns_at_once = lambda graph, model, memory: 1
+def slow(done, total):
+    print(done, flush=True)
+    if done == 4:
+        import time
+        time.sleep(3600)
+p.propagate(graph, model, Path(sys.argv[2]), memory=4 * 10**9, on_columns=slow)
+"""
+
+
+def test_killed_and_resumed(folder: GraphFolder, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", KILLED, str(folder.path), str(tmp_path)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    while process.stdout.readline().strip() != "4":
+        assert process.poll() is None
+        time.sleep(0.01)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    (place,) = tmp_path.iterdir()
+    assert len(find_blocks(place, check=True)) == 4
+    model, seen = network(folder), []
+    found = propagate(folder, model, tmp_path, memory=PLENTY, on_columns=lambda done, total: seen.append(done))
+    assert seen[0] == 4
+    expected = in_memory(folder, model)
+    assert torch.allclose(found.rows(0, 500), expected, rtol=1e-4, atol=1e-5 * float(expected.abs().max()))
+
+
+BOUNDED = """
+import resource, sys
+from pathlib import Path
+import torch
+from gwn.data.folders.folder import GraphFolder
+from gwn.networks import GWN
+from gwn.training.memory import anonymous_bytes
+from gwn.outofcore.fit import fit_files
+from gwn.outofcore.propagate import propagate
+from gwn.training import TrainConfig
+
+torch.set_num_threads(1)
+def train(path, root, memory):
+    graph = GraphFolder.open(path)
+    model = GWN(graph.num_features, 8, graph.num_classes, laplacian="sym", time=2.0, precompute=True)
+    features = propagate(graph, model, Path(root), memory=memory)
+    fit_files(model, graph, features, graph.time_split(), TrainConfig(epochs=1, threads=1), memory=memory)
+    return len(features.blocks)
+
+train(sys.argv[1], sys.argv[3], 10**10)  # libraries are loaded and warm before anything is counted
+data = next(int(line.split()[1]) * 1024 for line in open("/proc/self/status") if line.startswith("VmData"))
+allowed = int(sys.argv[4])
+resource.setrlimit(resource.RLIMIT_DATA, (data + allowed, data + allowed))
+print(train(sys.argv[2], sys.argv[3], anonymous_bytes() + allowed))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_DATA counts private mappings on Linux alone")
+def test_data_larger_than_the_memory(folder: GraphFolder, tmp_path: Path) -> None:
+    """The system itself refuses any allocation above the budget (RLIMIT_DATA).
+
+    Not the resident size: that counts pages of mapped files, which the system takes back when it needs them.
+    """
+    sizes = BlockModel(nodes=100_000, edges=300_000, features=100, classes=3)
+    large = generate_folder(sizes, tmp_path / "large")
+    allowed = 48 * 2**20
+    stored = sum(path.stat().st_size for path in large.path.iterdir())
+    propagated = 4 * 2 * 101 * 100_000
+    assert stored + propagated > 2.3 * allowed
+    command = [sys.executable, "-c", BOUNDED, str(folder.path), str(large.path), str(tmp_path / "p"), str(allowed)]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "MALLOC_MMAP_THRESHOLD_": "131072"}
+    finished = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert finished.returncode == 0, finished.stderr
+    assert int(finished.stdout) > 5
+
+
+def test_too_little_memory_is_said(folder: GraphFolder, tmp_path: Path) -> None:
+    with pytest.raises(GWNError, match=r"one column of 500 nodes needs .* use --memory"):
+        propagate(folder, network(folder), tmp_path, memory=1000)
+
+
+@pytest.mark.parametrize("text", ["", "4 potatoes", "-1GB", "0"])
+def test_memory_that_is_none(text: str) -> None:
+    with pytest.raises(GWNError, match="4GB or 512MiB"):
+        parse_memory(text)
+
+
+def test_units() -> None:
+    assert [parse_memory(t) for t in ("4GB", "512MiB", "1.5 gb", "1000")] == [4 * 10**9, 2**29, 1_500_000_000, 1000]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("{folder}", "--memory", "1MB", "--precompute"), "does not fit: one column"),
+        (("{folder}", "--memory", "10kB", "--model", "gwn-fa"), "to train as a whole"),
+        (("{folder}", "--memory", "much", "--precompute"), "4GB or 512MiB"),
+        (("csbm", "--memory", "1GB"), "--memory goes with a graph folder"),
+        (("{folder}/..", "--precompute"), "not a finished graph folder"),
+        (("{folder}", "--directed"), "leave --directed out"),
+        (("{folder}", "--memory", "4GB", "--precompute", "--set", "self_loops=add"), "self_loops=none"),
+        (("{folder}", "--memory", "4GB", "--precompute", "--set", "time=400"), "overflows"),
+    ],
+)
+def test_mistakes_on_the_command_line(
+    folder: GraphFolder, tmp_path: Path, arguments: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = [argument.format(folder=folder.path) for argument in arguments]
+    with pytest.raises(SystemExit) as stop:
+        main(["train", *given, "--runs", "1", "--set", "epochs=1", "--quiet", "--out", str(tmp_path)])
+    printed = capsys.readouterr().err.strip()
+    assert stop.value.code == 2, printed
+    assert said in printed
+    assert len(printed.splitlines()) == 1
+
+
+def test_command_from_folder_to_predictions(
+    folder: GraphFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    train = ["train", str(folder.path), "--precompute", "--memory", "4GB", "--runs", "1", "--set", "epochs=3"]
+    for _ in range(2):  # the second time everything is found
+        with pytest.raises(SystemExit) as stop:
+            main([*train, "--out", str(tmp_path / "runs"), "--quiet"])
+        assert stop.value.code == 0, capsys.readouterr().err
+    (run,) = (path.parent for path in (tmp_path / "runs").glob("*/config.json"))
+    with pytest.raises(SystemExit) as stop:
+        main(["predict", str(run), "--out", str(tmp_path / "p.csv")])
+    assert stop.value.code == 0, capsys.readouterr().err
+    in_memory_lines = (tmp_path / "p.csv").read_text().splitlines()
+    assert len(in_memory_lines) == 501
+    with pytest.raises(SystemExit) as stop:
+        main(
+            ["predict", str(run), "--out", str(tmp_path / "q.csv"), "--memory", "4GB", "--runs", str(tmp_path / "runs")]
+        )
+    assert stop.value.code == 0, capsys.readouterr().err
+    lines = (tmp_path / "q.csv").read_text().splitlines()
+    assert lines[0] == in_memory_lines[0]
+    assert [line.split(",")[:2] for line in lines] == [line.split(",")[:2] for line in in_memory_lines]
+
+
+def test_logits_of_rows_match_predictions(folder: GraphFolder, tmp_path: Path) -> None:
+    model = network(folder).eval()
+    features = propagate(folder, model, tmp_path, memory=PLENTY)
+    chosen = np.array([3, 5, 40])
+    assert torch.allclose(
+        logits_of_rows(model, features.rows(10, 90, chosen)), logits_of_rows(model, features.rows(10, 90))[chosen]
+    )

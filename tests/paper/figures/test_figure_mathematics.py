@@ -1,0 +1,85 @@
+"""The numbers in the figures against what they claim to be."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from graphs import cycle, toy_dataset
+from gwn.adjacency import adjacency_of
+from gwn.graph import Graph
+from gwn.laplacians import FixedOperator
+from gwn.models import model_spec
+from gwn.paper.figures.depth import DATASETS, MODELS, cells, in_order, last_features, relative_energy
+from gwn.paper.figures.node_view import neighbourhood
+from gwn.paper.figures.roots import roots
+from gwn.paper.figures.spectrum import FILTERS, TAU, TIME, decomposition, response
+from gwn.paper.figures.stability import measured_growth
+from gwn.paper.figures.waves import degrees, typical_of_classes
+from gwn.schemes import count_steps, integrate
+from gwn.stability import analyse
+
+GRAPH = toy_dataset().graph
+
+
+def test_the_roots_multiply_to_one_and_solve_the_equation() -> None:
+    middle = np.linspace(-5, 5, 101)
+    first, second = roots(middle)
+    assert np.allclose(first * second, 1)
+    assert np.allclose(first**2 - middle * first + 1, 0)
+
+
+@pytest.mark.parametrize("key", FILTERS)
+def test_a_filter_is_what_the_scheme_does_to_a_mode(key: str) -> None:
+    _, kind, top = FILTERS[key]
+    values, vectors = decomposition(GRAPH)
+    adjacency = adjacency_of(GRAPH.edge_index, None, GRAPH.num_nodes, dtype=torch.float64)
+    operator = FixedOperator(adjacency, shift=top - 1.0)
+    modes = torch.from_numpy(vectors.copy())
+    end = integrate(operator, kind(TAU), modes, torch.zeros_like(modes), count_steps(TIME, TAU))
+    assert np.allclose(end.norm(dim=0).numpy(), response(key, values), atol=1e-6)
+
+
+def test_smooth_features_have_no_energy_and_rough_ones_have_much() -> None:
+    degree = degrees(GRAPH) + 1
+    smooth = torch.from_numpy(np.sqrt(degree))[:, None] * torch.tensor([[1.0, -3.0]])
+    assert relative_energy(smooth, GRAPH) == pytest.approx(0, abs=1e-12)
+    assert relative_energy(smooth * 1e200, GRAPH) == pytest.approx(0, abs=1e-12)
+    assert relative_energy(torch.zeros(GRAPH.num_nodes, 2), GRAPH) == 0
+    even = Graph(x=torch.ones(6, 1), edge_index=cycle(6))
+    alternating = torch.tensor([1.0, -1.0] * 3)[:, None]
+    assert relative_energy(alternating, even) == pytest.approx(4 / 3)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.key)
+def test_the_last_features_are_found_in_every_model(model: object) -> None:
+    deep = next(m for m in MODELS if m is model)
+    wanted = deep.wanted("toy", 4)
+    network = model_spec(wanted.model).build(GRAPH.num_features, 2, **wanted.settings)
+    features = last_features(network, GRAPH)
+    assert features.shape[0] == GRAPH.num_nodes
+    width = 2 if deep.key == "sgc" else 4 * 64 if deep.key == "jk-net" else 64
+    assert features.shape[1] == width
+
+
+def test_measured_growth_of_a_mode_is_the_predicted_one() -> None:
+    network = model_spec("gwn-sym").build(GRAPH.num_features, 2, time=40.0, tau=0.5).double()
+    states = network.trajectory(GRAPH.x.double(), GRAPH.edge_index)  # type: ignore[operator]
+    assert measured_growth(states) == pytest.approx(analyse(network, GRAPH).growth, rel=1e-2)  # type: ignore[arg-type]
+
+
+def test_the_plan_has_every_run_once_and_shallow_ones_first() -> None:
+    plan = cells(DATASETS)
+    order = list(in_order(plan))
+    assert len(order) == len(set(order)) == sum(cell.runs for cell in plan)
+    assert order[0][0].depth == 2
+    assert {cell.depth for cell in plan if cell.model.beyond} >= {2, 64, 1024}
+
+
+def test_nodes_that_are_shown() -> None:
+    rows, names = neighbourhood(GRAPH)
+    assert len(rows) == len(set(rows)) == len(names)
+    assert names[0] == "the node"
+    chosen = typical_of_classes(GRAPH, 2, 4)
+    assert [int(GRAPH.labels[node]) for node in chosen] == [0, 1]

@@ -1,0 +1,105 @@
+"""Cells, their recipes, and the paper's figures beside them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from gwn import GWNError
+from gwn.models import MODELS
+from gwn.paper.cell import OURS, ROWS, TAUS, Cell
+from gwn.paper.printed import FILE, dataset_counts, elsewhere, out_of_memory, paper_value, rows_of
+from gwn.paper.recipe import BUDGETS, recipe_of
+from gwn.paper.tables import TABLES
+from gwn.tuning import SPACES
+
+PAPER = Path(__file__).parents[3] / "shared" / "paper.tex"
+
+
+def test_names_come_back_as_cells() -> None:
+    for row in ("gwn-fa", "gwn-plus", "jk-net"):
+        for tau in (None, *TAUS):
+            cell = Cell(dataset="texas", split="geom", row=row, tau=tau)
+            assert Cell.parse(cell.name) == cell
+    assert Cell.parse("cora/per-class/gwn-sym-0.2").tau == 0.2
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("texas/geom", "a cell is DATASET/SPLIT/ROW"),
+        ("texass/geom/mlp", "did you mean 'texas'"),
+        ("texas/geo/mlp", "did you mean 'geom'"),
+        ("texas/geom/gwn-fe", "did you mean 'gwn-fa'"),
+        ("texas/geom/gwn-fa-0.3", "unknown row"),
+    ],
+)
+def test_a_wrong_name_is_explained(name: str, message: str) -> None:
+    with pytest.raises(GWNError, match=message):
+        Cell.parse(name)
+
+
+def test_every_model_has_a_row_and_every_row_a_recipe() -> None:
+    assert {row.model for row in ROWS.values()} == {*MODELS}
+    for dataset in BUDGETS:
+        for row in ROWS:
+            recipe = recipe_of(Cell(dataset=dataset, split="uniform", row=row))
+            assert recipe.split == "per-class", "settings for uniform splits are those of per-class ones"
+            assert recipe.space in SPACES
+            assert recipe.runs == 10
+
+
+def test_budgets_are_equal_where_the_tables_say_so() -> None:
+    for dataset in BUDGETS:
+        full = {recipe_of(Cell(dataset=dataset, split="per-class", row=row)).trials for row in ("mlp", "gcn", *OURS)}
+        rest = {
+            recipe_of(Cell(dataset=dataset, split="per-class", row=row)).trials
+            for row, what in ROWS.items()
+            if not what.full and row != "majority"
+        }
+        assert len(full) == len(rest) == 1
+
+
+def test_exhibits_ask_for_known_cells_once() -> None:
+    for exhibit in TABLES.values():
+        cells = (*exhibit.cells, *exhibit.beyond)
+        assert len({*cells}) == len(cells)
+        for cell in cells:
+            assert Cell.parse(cell.name) == cell
+            recipe_of(cell)
+
+
+def test_some_printed_figures() -> None:
+    printed = paper_value("heterophilic", "gwn-fa", "texas.geom")
+    assert printed is not None
+    assert (printed.mean, printed.sd) == (92.94, 4.45)
+    timed = paper_value("tau-homophilic", "gwn-fa-0.2", "cora.per-class")
+    assert timed is not None
+    assert (timed.mean, timed.seconds) == (89.00, 18.2)
+    assert out_of_memory("tau-homophilic", "gwn-fa-0.2", "cs.per-class")
+    assert paper_value("tau-homophilic", "gwn-fa-0.2", "cs.per-class") is None
+    assert paper_value("homophilic", "mlp", "cora.per-class") is None
+    assert dataset_counts("cora") == (2708, 5278, 1433, 7)
+    assert elsewhere("wisconsin.geom") is None
+
+
+def test_rows_of_the_paper_are_rows_of_ours() -> None:
+    for table in ("homophilic", "heterophilic", "base-models"):
+        assert {*rows_of(table)} <= {*ROWS}
+    for table in ("tau-homophilic", "tau-heterophilic"):
+        for row in rows_of(table):
+            assert Cell.parse(f"cora/per-class/{row}").line == row
+
+
+def test_every_printed_figure_stands_in_the_paper() -> None:
+    if not PAPER.exists():
+        pytest.skip("the paper's source is not here")
+    source = PAPER.read_text(encoding="utf-8")
+    figures = re.findall(r"= \[([^\]]*)\]", FILE.read_text(encoding="utf-8").split("[elsewhere]")[0])
+    assert len(figures) > 250
+    for mean, *rest in (figure.split(", ") for figure in figures):
+        assert mean in source, mean
+        if rest and "." in rest[0]:
+            assert re.search(rf"{re.escape(mean)} *(\\\(\\pm\\\)|±) *{re.escape(rest[0])}", source), (mean, rest)

@@ -1,0 +1,66 @@
+"""Comparisons of models, against numbers worked out by hand."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from gwn.paper.cell import Cell
+from gwn.paper.compare import average_ranks, outcome, paired
+from gwn.paper.printed import PaperValue
+from gwn.paper.view import View
+from gwn.training.result import RunResult, summary_of_runs
+
+NOTHING = RunResult(run=0, seed=0, split_hash="", split_sizes=(1, 1, 1), status="diverged", reason="too far")
+
+
+def measured(tests: Sequence[float], row: str = "mlp", paper: float | None = None, diverged: int = 0) -> View:
+    runs = [
+        replace(NOTHING, run=n, split_hash=f"split {n}", status="ok", reason="", val=0.5, test=test, seconds=1.0)
+        for n, test in enumerate(tests)
+    ]
+    runs += [replace(NOTHING, run=n, split_hash=f"lost {n}") for n in range(diverged)]
+    record: dict[str, Any] = {"runs": [run.to_json() for run in runs], "summary": summary_of_runs(runs), "search": None}
+    printed = None if paper is None else PaperValue(mean=paper)
+    return View(cell=Cell(dataset="texas", split="geom", row=row), paper=printed, record=record)
+
+
+def test_paired_differences_are_over_the_same_splits() -> None:
+    found = paired(measured([0.9, 0.8, 0.7, 0.1]), measured([0.8, 0.7, 0.6]))
+    assert found is not None
+    assert found.count == 3
+    assert found.mean == pytest.approx(10.0)
+    assert outcome(found) == "win"
+    assert outcome(paired(measured([0.8, 0.7]), measured([0.9, 0.8]))) == "loss"
+    assert outcome(paired(measured([0.8, 0.7]), measured([0.7, 0.8]))) == "tie"
+    assert paired(measured([0.8]), measured([0.9, 0.8])) is None
+
+
+def test_average_ranks_with_ties_and_missing_cells() -> None:
+    scores = {
+        "a": {"x": 90.0, "y": 80.0, "z": 1.0},
+        "b": {"x": 80.0, "y": 80.0, "z": 2.0},
+        "c": {"x": 70.0, "y": 70.0, "z": 3.0},
+        "few": {"x": 99.0},
+    }
+    found = average_ranks(scores, ["x", "y", "z", "nobody has it"])
+    assert found.columns == ("x", "y", "z")
+    assert found.ranks == {"b": pytest.approx((2 + 1.5 + 2) / 3), "a": pytest.approx((1 + 1.5 + 3) / 3), "c": 7 / 3}
+    # Demsar's table: q = 2.343 for three models, so CD = q sqrt(3 * 4 / (6 * 3)).
+    assert found.critical == pytest.approx(2.343 * math.sqrt(12 / 18), rel=1e-3)
+
+
+def test_a_cell_says_where_the_paper_lies() -> None:
+    cells = [measured([0.8, 0.82, 0.84], paper=paper) for paper in (82.5, 70.0, 95.0)]
+    assert [cell.verdict for cell in cells] == ["within", "above", "below"]
+    assert cells[1].difference == pytest.approx(12.0)
+    assert cells[1].shown().lines == ("82.00 ± 2.00", "77.0 to 87.0", "paper 70.00 (+12.00, above)")
+    assert measured([], diverged=2, paper=70.0).shown().lines == ("diverged", "paper 70.00")
+    assert "1 diverged" in measured([0.8, 0.82], diverged=1).shown().lines
+    nothing = View(cell=cells[0].cell, paper=PaperValue(mean=70.0), record=None)
+    assert nothing.shown().lines == ("not measured", "paper 70.00")
+    assert nothing.flat()["mean"] is None

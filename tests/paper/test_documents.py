@@ -1,0 +1,56 @@
+"""README and docs/results.md say what the committed results say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gwn import GWNError
+from gwn.paper.cell import Cell
+from gwn.paper.documents import PARTS, README, fill, flattery, rewritten, verdicts
+from gwn.paper.records import write_cell
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("page", sorted(PARTS), ids=str)
+def test_pages_agree_with_the_results(page: Path, data_root: Path) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert rewritten(page, text, ROOT / "results") == text, "run: python -m gwn.paper.documents"
+
+
+def test_shipped_settings_agree_with_the_results() -> None:
+    from gwn.io import to_toml
+    from gwn.paper.shipped import COMMENT, settings_tables
+    from gwn.settings import SHIPPED
+
+    for model, tables in settings_tables(ROOT / "results").items():
+        written = (SHIPPED / f"{model}.toml").read_text(encoding="utf-8")
+        assert written == f"# {COMMENT}\n\n" + to_toml(tables), "run: python -m gwn.paper.shipped"
+
+
+def test_without_results_nothing_is_claimed(tmp_path: Path) -> None:
+    assert "none" in verdicts(tmp_path)
+
+
+def test_what_validation_promised_is_set_against_the_test_scores(tmp_path: Path) -> None:
+    assert flattery(tmp_path) == []
+    for row, (searched, won, test) in {"mlp": (0.9, 0.8, 0.8), "gcn": (0.8, 0.7, 0.6), "gat": (0.9, None, 0.5)}.items():
+        record = {
+            "search": {"validation": searched, "playoff": {"won": won}},
+            "summary": {"test": {"mean": test, "sd": 0.0, "low": test, "high": test}},
+            "runs": [],
+        }
+        write_cell(tmp_path, Cell(dataset="texas", split="geom", row=row), record)
+    (line,) = flattery(tmp_path)
+    assert "over 2 cells" in line
+    assert "in the search is +15.0 points" in line
+    assert "in the play-off +5.0" in line
+
+
+def test_a_page_without_its_place_is_refused() -> None:
+    with pytest.raises(GWNError, match="no place for the table 'summary'"):
+        rewritten(README, "nothing here")
+    text = "a\n<!-- generated: me (x) -->\nold\n<!-- end -->\nb"
+    assert fill(text, "me", "x", r"new \1") == "a\n<!-- generated: me (x) -->\nnew \\1\n<!-- end -->\nb"

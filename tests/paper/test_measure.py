@@ -1,0 +1,171 @@
+"""Measuring cells for real on a small generated graph: computed once, kept whole, continued, repeated."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import optuna
+import pytest
+
+import gwn.paper.measure
+from gwn import GWNError
+from gwn.data import load_dataset
+from gwn.models import model_spec
+from gwn.paper.cell import Cell
+from gwn.paper.measure import Workplace, measure_cell, repeat_cell
+from gwn.paper.recipe import BUDGETS, Budget, recipe_of
+from gwn.paper.records import cell_file, read_cell
+from gwn.paper.runner import compute, missing
+from gwn.paper.shipped import ship
+from gwn.settings import find_tuned
+from gwn.tuning.storage import machine_lock
+
+MLP = Cell(dataset="csbm", split="stratified", row="mlp")
+MAJORITY = Cell(dataset="csbm", split="stratified", row="majority")
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workplace:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(BUDGETS, "csbm", Budget(trials=3, splits=1, peer_trials=2, peer_splits=1))
+    return Workplace(results=tmp_path / "results")
+
+
+def test_a_cell_is_searched_on_validation_and_measured_with_fresh_seeds(place: Workplace) -> None:
+    record = measure_cell(MLP, place)
+    assert record["search"]["trials"] == 3
+    assert min(record["search"]["seeds"]) >= 1000
+    assert [run["seed"] for run in record["runs"]] == [*range(10)]
+    assert record["summary"]["finished"] == 10
+    assert {"hash", "nodes"} <= record["dataset"].keys()
+    assert record["environment"]["versions"]["torch"]
+    assert read_cell(place.results, MLP) is not None
+
+
+def test_a_finished_cell_is_not_computed_again(place: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
+    compute([MLP, MAJORITY], place, on_cell=lambda *_: None)
+    before = cell_file(place.results, MLP).read_bytes()
+    monkeypatch.setattr(gwn.paper.measure, "run_experiment", None)
+    done: list[Cell] = []
+    compute([MLP, MAJORITY], place, on_cell=lambda cell, _: done.append(cell))
+    assert done == []
+    assert cell_file(place.results, MLP).read_bytes() == before
+
+
+def test_a_killed_cell_continues_from_its_trials_and_runs(place: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as killed:
+        killed.setattr(gwn.paper.measure, "write_cell", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            measure_cell(MLP, place)
+    assert missing([MLP], place) == [MLP]
+    with monkeypatch.context() as counted:
+        counted.setattr("gwn.training.experiment._one_run", None)
+        counted.setattr("gwn.tuning.workers.score_trial", None)
+        record = measure_cell(MLP, place)
+    assert record["search"]["trials"] == 3
+
+
+def test_a_repeated_cell_is_identical(place: Workplace) -> None:
+    record = measure_cell(MLP, place)
+    again = repeat_cell(MLP, place)
+    assert [run["test"] for run in again["runs"]] == [run["test"] for run in record["runs"]]
+    assert [run["val_loss"] for run in again["runs"]] == [run["val_loss"] for run in record["runs"]]
+
+
+def test_settings_for_one_tau_are_the_best_of_its_trials(place: Workplace) -> None:
+    cell = Cell(dataset="csbm", split="stratified", row="gwn-sym", tau=5.0)
+    record = measure_cell(cell, place)
+    assert record["settings"]["tau"] == 5.0
+    assert record["search"]["trials"] >= 1
+
+
+def test_of_two_searches_the_better_on_validation_is_taken(place: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
+    budget = Budget(trials=2, splits=1, peer_trials=2, peer_splits=1, on_rows=3)
+    monkeypatch.setitem(BUDGETS, "csbm", budget)
+    record = measure_cell(MLP, place)
+    assert record["search"]["trials_in_all"] == 5
+    scores = {}
+    for study in Path("studies").glob("*.db"):
+        (summary,) = optuna.get_all_study_summaries(f"sqlite:///{study}")
+        scores[study.stem] = summary.best_trial.value  # type: ignore[union-attr]
+    assert len(scores) == 2
+    assert record["search"]["validation"] == max(scores.values())
+    assert record["settings"]["row_normalize"] == record["search"]["space"].endswith("-normalized")
+
+
+def test_the_best_of_both_searches_play_off(place: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
+    budget = Budget(trials=3, splits=1, peer_trials=2, peer_splits=1, on_rows=3, finalists=2, playoff_splits=2)
+    monkeypatch.setitem(BUDGETS, "csbm", budget)
+    record = measure_cell(MLP, place)
+    playoff = record["search"]["playoff"]
+    assert 2 <= len(playoff["scores"]) <= 4
+    assert playoff["won"] == max(playoff["scores"])
+    assert measure_cell(MLP, place)["search"]["playoff"] == playoff
+
+
+def test_a_cell_that_another_process_is_at_is_left_to_it(place: Workplace) -> None:
+    said: list[str] = []
+    with machine_lock(f"cell {cell_file(place.results, MAJORITY).resolve()}"):
+        compute([MAJORITY], place, on_cell=lambda _, trouble: said.append(trouble))
+    assert said == ["another process is at it"]
+    assert read_cell(place.results, MAJORITY) is None
+
+
+def test_two_workers_share_the_cells(place: Workplace, data_root: Path) -> None:
+    cells = [Cell(dataset=name, split="geom", row="majority") for name in ("texas", "cornell", "wisconsin")]
+    said: list[str] = []
+    compute(cells, place, jobs=2, on_cell=lambda _, trouble: said.append(trouble))
+    assert said == ["", "", ""]
+    assert missing(cells, place) == []
+
+
+def test_trouble_in_one_cell_does_not_end_the_others(place: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise GWNError("the graph is too large for it")
+
+    monkeypatch.setattr("gwn.paper.measure.plan_search", refuse)
+    said: dict[str, str] = {}
+    compute([MLP, MAJORITY], place, on_cell=lambda cell, trouble: said.update({cell.row: trouble}))
+    assert said == {"mlp": "the graph is too large for it", "majority": ""}
+
+
+@pytest.mark.parametrize("damage", ["cut", "edited", "moved", "newer"])
+def test_a_damaged_record_is_refused_and_never_overwritten(place: Workplace, damage: str) -> None:
+    measure_cell(MAJORITY, place)
+    path = cell_file(place.results, MAJORITY)
+    text = path.read_text()
+    record = json.loads(text)
+    if damage == "cut":
+        path.write_text(text[: len(text) // 2])
+    elif damage == "edited":
+        record["summary"]["test"]["mean"] = 0.99
+        path.write_text(json.dumps(record))
+    elif damage == "moved":
+        path.rename(path.with_name("mlp.json"))
+        path = path.with_name("mlp.json")
+    else:
+        path.write_text(json.dumps({**record, "format": 99}))
+    cell = Cell.parse(f"csbm/stratified/{path.stem}")
+    broken = path.read_bytes()
+    with pytest.raises(GWNError, match="restore it, or delete it and measure again"):
+        compute([cell], place, on_cell=lambda *_: None)
+    assert path.read_bytes() == broken
+
+
+def test_settings_ship_from_the_records(place: Workplace, tmp_path: Path) -> None:
+    record = measure_cell(MLP, place)
+    measure_cell(MAJORITY, place)
+    assert [file.name for file in ship(place.results, tmp_path / "settings")] == ["mlp.toml"]
+    data = load_dataset("csbm").graph.content_hash()
+    tuned = find_tuned(model_spec("mlp"), "csbm", "stratified", data, [tmp_path / "settings"])
+    assert tuned is not None
+    kept = {name: value for name, value in record["settings"].items() if value is not None}
+    assert tuned.settings == kept
+    assert tuned.training == record["training"]
+
+
+def test_the_recipe_is_what_the_record_says(place: Workplace) -> None:
+    record = measure_cell(MAJORITY, place)
+    assert record["recipe"]["trials"] == recipe_of(MAJORITY).trials == 0
+    assert record["search"] is None

@@ -1,0 +1,46 @@
+"""Tables as Markdown, CSV and LaTeX."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+from gwn.paper.table import FORMATS, SUFFIXES, TableCell, TableData, to_csv, to_latex, to_markdown, words
+
+TABLE = TableData(
+    name="some-table",
+    title="Scores & more",
+    caption="100 % honest.",
+    columns=("model", "cora"),
+    rows=((words("GWN_x"), TableCell(lines=("1.00 ± 0.10", "paper 2.00"), value=1.0)), (words("none"), words(""))),
+    command="gwn reproduce some-table",
+    records=({"row": "x", "mean": 1.0}, {"row": "y", "mean": None, "note": "a, b"}),
+)
+
+
+def test_markdown_keeps_the_lines_of_a_cell_apart() -> None:
+    text = to_markdown(TABLE)
+    assert "| GWN_x | 1.00 ± 0.10<br>paper 2.00 |" in text
+    assert "|---|---|" in text
+    assert "`gwn reproduce some-table`" in text
+
+
+def test_csv_is_the_long_form() -> None:
+    rows = list(csv.reader(io.StringIO(to_csv(TABLE))))
+    assert rows == [["row", "mean", "note"], ["x", "1.0", ""], ["y", "", "a, b"]]
+
+
+def test_csv_without_records_is_the_table_as_seen() -> None:
+    plain = TableData(**{**TABLE.__dict__, "records": ()})
+    assert list(csv.reader(io.StringIO(to_csv(plain))))[1] == ["GWN_x", "1.00 ± 0.10; paper 2.00"]
+
+
+def test_latex_is_escaped_and_stacked() -> None:
+    text = to_latex(TABLE)
+    assert r"GWN\_x & \shortstack{1.00 $\pm$ 0.10 \\ paper 2.00} \\" in text
+    assert r"Scores \& more. 100 \% honest." in text
+    assert text.count("{") == text.count("}")
+
+
+def test_every_format_has_a_suffix() -> None:
+    assert {*FORMATS} == {*SUFFIXES}

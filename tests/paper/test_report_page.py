@@ -1,0 +1,87 @@
+"""The report's parts without a browser: everything escaped, and what is missing named with its command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gwn.errors import GWNError
+from gwn.html import Markup, assignment, fill, template
+from gwn.paper.exhibit import Exhibit
+from gwn.paper.report import environment_table, figure_sections, settings_table, table_html, table_sections
+from gwn.paper.table import TableCell, TableData, words
+
+
+def exhibit(*tables: TableData, error: str = "") -> Exhibit:
+    def make(results: Path) -> tuple[TableData, ...]:
+        if error:
+            raise GWNError(error)
+        return tables
+
+    return Exhibit(name="table-toy", title="scores", place="table 0", cells=(), tables=make)
+
+
+def table(*rows: tuple[TableCell, ...]) -> TableData:
+    return TableData(
+        name="table-toy", title="T<1>", caption="a & b", columns=("model", "x"), rows=rows, command="gwn reproduce toy"
+    )
+
+
+def test_everything_is_escaped_but_markup() -> None:
+    assert fill("<p>$a$b</p>", a="<b>&\"'", b=Markup("<i>x</i>")) == "<p>&lt;b&gt;&amp;&quot;&#x27;<i>x</i></p>"
+    with pytest.raises(KeyError):
+        fill("$missing")
+    html = table_html(table((words("<script>"), TableCell(lines=("1.50", "<i>"), value=1.5))))
+    assert "<script>" not in html
+    assert '<td class="figures" data-value="1.5">1.50<span class="line">&lt;i&gt;</span></td>' in html
+    assert "T&lt;1&gt;" in html
+
+
+def test_data_are_scripts_that_hold_any_text() -> None:
+    text = assignment("GWN.x", ["</script>", "\u2028", 1.5]).decode()
+    assert text.startswith("GWN.x = [")
+    assert text.isascii()
+    assert json.loads(text.removeprefix("GWN.x = ").rstrip(";\n")) == ["</script>", "\u2028", 1.5]
+
+
+def test_what_is_missing_is_said_with_the_command(tmp_path: Path) -> None:
+    html, links = table_sections([exhibit(table())], tmp_path, tmp_path / "out")
+    assert "Nothing is measured yet; this fills it: <code>gwn reproduce toy</code>" in html
+    assert links == [("table-toy", "Scores")]
+    html, _ = table_sections([exhibit(error="cora is missing")], tmp_path, tmp_path / "out")
+    assert "Not available: cora is missing." in html
+    (tmp_path / "figures").mkdir()
+    (tmp_path / "figures" / "broken.json").write_text("{")
+    html, links = figure_sections({"roots": "Roots", "broken": "Broken"}, tmp_path, tmp_path / "out")
+    assert "This creates it: <code>gwn reproduce figure-roots</code>" in html
+    assert "This creates it: <code>gwn reproduce figure-broken</code>" in html
+    assert [anchor for anchor, _ in links] == ["figure-roots", "figure-broken"]
+
+
+def test_environments_are_counted_and_settings_listed(tmp_path: Path) -> None:
+    record = {"environment": {"versions": {"torch": "9.9"}, "platform": "moon"}}
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.json").write_text(json.dumps(record))
+    (tmp_path / "c.json").write_text(json.dumps({"provenance": {"environment": {"versions": {"torch": "1.0"}}}}))
+    (tmp_path / "d.json").write_text("broken")
+    rows = {row[0].lines[0]: [cell.lines[0] for cell in row] for row in environment_table(tmp_path).rows}
+    assert rows.keys() == {"this page", "2 results", "1 results"}
+    assert "9.9" in rows["2 results"]
+    assert settings_table(tmp_path).rows == ()
+
+
+def test_no_page_asks_for_anything_from_elsewhere() -> None:
+    for name in (
+        "explore.html",
+        "report.html",
+        "base.css",
+        "explore.css",
+        "report.css",
+        "report.js",
+        "explore-page.js",
+    ):
+        text = template(name)
+        assert "http" not in text, name
+        assert "fetch(" not in text, name
