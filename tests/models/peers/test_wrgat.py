@@ -12,8 +12,7 @@ from scipy.sparse.csgraph import shortest_path
 from dense import Matrix, adjacency, close, linear
 from graphs import normal, path, random_edges
 from gwn import GWNError
-from gwn.models.peers import structure, wrgat
-from gwn.models.peers import wrgat as structure
+from gwn.models.peers import wrgat
 from gwn.models.peers.wrgat import WRGAT, relation_graphs, structural_edges
 from seeds import reseed
 
@@ -79,9 +78,9 @@ def test_two_layers() -> None:
 
 
 def test_large_graphs_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wrgat, "LARGEST", 5)
+    monkeypatch.setattr(wrgat, "MOST_NODES", 5)
     with pytest.raises(GWNError, match="wrgat takes graphs of at most 5 nodes"):
         WRGAT(IN, HIDDEN, OUT)(normal(N, IN).float(), random_edges(N, 14))
-    monkeypatch.setattr(structure, "LARGEST", 5)
+    monkeypatch.setattr(wrgat, "LARGEST", 5)
     with pytest.raises(GWNError, match="more than 5 nodes 1 hops apart"):
         structural_edges(both_ways(random_edges(N, 14), N), N, 3)
