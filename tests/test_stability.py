@@ -30,6 +30,7 @@ from gwn.schemes.rescaled import LeapfrogRescaled
 from gwn.stability import SMALL, analyse, apply, extreme_eigenvalues, largest_stable_tau, mode_amplification
 from modes import Matrix, companion, spectral_radius
 from seeds import reseed
+from tolerance import double_root
 
 TAUS = (0.2, 0.5, 1.0, 2.0, 5.0)
 
@@ -116,7 +117,7 @@ def test_theorem_1_fails_at_a_double_root() -> None:
     """mu = 0 and mu = -4 / tau²: rho(C) = 1, and the powers of C grow like their exponent. That is the drift."""
     for mu in (0.0, -4.0):
         C = companion(np.array([[mu]]), 1.0)
-        assert spectral_radius(C) == pytest.approx(1.0, abs=1e-7)
+        assert spectral_radius(C) == pytest.approx(1.0, abs=double_root())
         norms = [np.linalg.norm(np.linalg.matrix_power(C, k), 2) for k in (100, 1000, 10000)]
         assert norms[1] / norms[0] == pytest.approx(10, rel=0.02)
         assert norms[2] / norms[1] == pytest.approx(10, rel=0.02)
@@ -158,7 +159,7 @@ def test_theorem_2_bounded_if_and_only_if_the_spectrum_lies_below_zero_and_above
 ) -> None:
     for high in (-0.1, 0.0, 0.2):
         growth = max(spectral_radius(companion(np.array([[mu]]), tau)) for mu in (low, high))
-        assert (growth <= 1 + 1e-7) == (high <= 0 and low >= -4 / tau**2)
+        assert (growth <= 1 + double_root()) == (high <= 0 and low >= -4 / tau**2)
 
 
 @pytest.mark.parametrize("tau", [0.01, 0.2, 1.0, 3.0, 10.0])
@@ -400,9 +401,10 @@ def test_symmetric_attention_is_bounded_in_every_step(attention: str) -> None:
     with torch.no_grad():
         model.laplacian.g.mul_(5.0)  # type: ignore[operator, union-attr]
     found = analyse(model, graph_of(random_edges(90, 200), 90))
-    assert -2 <= found.low < found.high <= 0
+    lanczos = 1e-8  # ten times its tolerance: attention of almost one comes close to the bounds
+    assert -2 - lanczos <= found.low < found.high <= lanczos
     assert found.growth == pytest.approx(1.0, abs=1e-9)
-    assert found.largest_tau >= math.sqrt(2)
+    assert found.largest_tau >= math.sqrt(2) - lanczos
     assert found.stable
 
 

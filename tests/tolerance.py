@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 
 MARGIN = 10.0
@@ -16,3 +18,8 @@ def rounding(roundings: float = 1.0, growth: float = 1.0, dtype: torch.dtype = t
     growth      the largest number on the way over the size of the result: what cancels, or the condition of a matrix
     """
     return MARGIN * torch.finfo(dtype).eps * roundings * growth
+
+
+def double_root(dtype: torch.dtype = torch.float64) -> float:
+    """`10 sqrt(eps)`: a double eigenvalue, or root, moves by the square root of what its matrix does."""
+    return MARGIN * math.sqrt(torch.finfo(dtype).eps)
