@@ -26,7 +26,7 @@ def test_the_tables_are_what_the_command_computes(data_root: Path) -> None:
 
 def test_the_page_has_its_tables_filled() -> None:
     for name in TABLES:
-        (table,) = re.findall(rf"stability_table \({name}\) -->\n(.*?)\n<!-- end -->", PAGE, re.DOTALL)
+        (table,) = re.findall(rf"stability_page \({name}\) -->\n(.*?)\n<!-- end -->", PAGE, re.DOTALL)
         assert len(table.splitlines()) > 5
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from gwn import GWNError
 from gwn.paper.cell import Cell
-from gwn.paper.documents import PARTS, README, fill, flattery, rewritten, verdicts
+from gwn.paper.documents import PARTS, README, fill, findings, rewritten, validation_optimism, verdict
 from gwn.paper.records import write_cell
 
 ROOT = Path(__file__).parents[2]
@@ -31,11 +31,18 @@ def test_shipped_settings_agree_with_the_results() -> None:
 
 
 def test_without_results_nothing_is_claimed(tmp_path: Path) -> None:
-    assert "none" in verdicts(tmp_path)
+    assert "none" in findings(tmp_path)
+    assert "above the paper's best GWN on 0 of 0" in verdict(tmp_path)
+
+
+def test_the_verdict_in_readme_is_at_most_ten_lines() -> None:
+    lines = verdict(ROOT / "results").splitlines()
+    assert 5 <= len(lines) <= 10
+    assert all(line.startswith("- ") and line.endswith(".") for line in lines)
 
 
 def test_what_validation_promised_is_set_against_the_test_scores(tmp_path: Path) -> None:
-    assert flattery(tmp_path) == []
+    assert validation_optimism(tmp_path) == []
     for row, (searched, won, test) in {"mlp": (0.9, 0.8, 0.8), "gcn": (0.8, 0.7, 0.6), "gat": (0.9, None, 0.5)}.items():
         record = {
             "search": {"validation": searched, "playoff": {"won": won}},
@@ -43,14 +50,14 @@ def test_what_validation_promised_is_set_against_the_test_scores(tmp_path: Path)
             "runs": [],
         }
         write_cell(tmp_path, Cell(dataset="texas", split="geom", row=row), record)
-    (line,) = flattery(tmp_path)
+    (line,) = validation_optimism(tmp_path)
     assert "over 2 cells" in line
     assert "in the search is +15.0 points" in line
     assert "in the play-off +5.0" in line
 
 
 def test_a_page_without_its_place_is_refused() -> None:
-    with pytest.raises(GWNError, match="no place for the table 'summary'"):
+    with pytest.raises(GWNError, match="no place for the table 'verdict'"):
         rewritten(README, "nothing here")
     text = "a\n<!-- generated: me (x) -->\nold\n<!-- end -->\nb"
     assert fill(text, "me", "x", r"new \1") == "a\n<!-- generated: me (x) -->\nnew \\1\n<!-- end -->\nb"

@@ -1,4 +1,4 @@
-"""README's summary and docs/results.md, made from the measured results: `python -m gwn.paper.documents`."""
+"""README's verdict and docs/results.md, made from the measured results: `python -m gwn.paper.documents`."""
 
 from __future__ import annotations
 
@@ -35,6 +35,12 @@ def markdown_table(rows: list[list[str]]) -> str:
 COMMAND = "python -m gwn.paper.documents"
 README, PAGE, RESULTS = Path("README.md"), Path("docs/results.md"), Path("results")
 SHOWN = ("majority", "mlp", "gcn", "gwn-sym", "gwn-fa", "gwn-plus")
+PAPERS_OWN = ("gwn-sym", "gwn-fa")
+"""The rows of which the paper prints figures of its own."""
+
+SAID = {"within": "met (within our interval)", "above": "beaten", "below": "not reached"}
+"""What a verdict of `View` is called in prose."""
+
 COLUMNS = {"homophilic": homophilic.COLUMNS, "heterophilic": heterophilic.COLUMNS}
 
 
@@ -57,50 +63,98 @@ def summary(results: Path) -> str:
         for row in SHOWN:
             test = cells[row][column].test
             line.append("" if test is None else f"{test['mean']:.1f} ± {(test['high'] - test['low']) / 2:.1f}")
-        paper = [cells[row][column].paper for row in ("gwn-sym", "gwn-fa")]
+        paper = [cells[row][column].paper for row in PAPERS_OWN]
         top = elsewhere(column)
         line.append(f"{max(value.mean for value in paper if value is not None):.1f}")
         line.append("" if top is None else f"{top[0]:.1f} ({top[1]})")
         rows.append(line)
     budget = budget_caption(_cells(results, tuple(ROWS)), columns)
-    return f"{markdown_table(rows)}\n\n± is half the 95 % interval. {budget}\n\n{verdicts(results)}"
+    return f"{markdown_table(rows)}\n\n± is half the 95 % interval. {budget}\n\n{findings(results)}"
 
 
-def verdicts(results: Path) -> str:
+def findings(results: Path) -> str:
     """Where the paper's figures were met, beaten or not reached, cell by cell, and what GWN+ reaches."""
     cells = _cells(results)
     lines = []
-    for row in ("gwn-sym", "gwn-fa"):
-        found: dict[str, list[str]] = {"within": [], "above": [], "below": []}
-        for column, cell in cells[row].items():
-            if cell.verdict:
-                found[cell.verdict].append(heading(column))
-        said = {"within": "met (within our interval)", "above": "beaten", "below": "not reached"}
-        parts = [f"{said[kind]}: {', '.join(names) or 'none'}" for kind, names in found.items()]
+    for row in PAPERS_OWN:
+        found = _by_verdict(cells[row])
+        parts = [f"{SAID[kind]}: {', '.join(map(heading, columns)) or 'none'}" for kind, columns in found.items()]
         lines.append(f"- {ROWS[row].title}, the paper's figure is {'; '.join(parts)}.")
-    best = [
-        (column, cell.test["mean"], max(v.mean for r in ("gwn-sym", "gwn-fa") if (v := cells[r][column].paper)))
+    above, measured = _above_the_paper(cells)
+    names = ", ".join(map(heading, above)) or "none"
+    lines.append(f"- GWN+ is above the paper's best GWN figure on {names} of {measured} columns.")
+    lines += _gap(cells)
+    return "\n".join([*lines, *(standing(results, table) for table in COLUMNS), *validation_optimism(results)])
+
+
+def verdict(results: Path) -> str:
+    """The same for README, in at most ten lines: counts instead of names."""
+    cells = _cells(results)
+    lines = []
+    for row in PAPERS_OWN:
+        found = _by_verdict(cells[row])
+        counts = ", ".join(f"{SAID[kind]} on {len(columns)}" for kind, columns in found.items())
+        compared = sum(map(len, found.values()))
+        lines.append(
+            f"- {ROWS[row].title}: of {compared} columns (a dataset and its split) the paper's figure is {counts}."
+        )
+    above, measured = _above_the_paper(cells)
+    lines.append(
+        f"- GWN+, the whole wave family searched at once, is above the paper's best GWN on {len(above)} of {measured}."
+    )
+    lines += _gap(cells)
+    lines += [_told_apart(results, table) for table in COLUMNS]
+    return "\n".join([*lines, "- Most peers had fewer trials in their search than GWN-sym, GWN-fa and GWN+."])
+
+
+def _by_verdict(of_row: Mapping[str, View]) -> dict[str, list[str]]:
+    """The columns where the paper's figure lies within our interval, and where we are above and below it."""
+    return {kind: [column for column, cell in of_row.items() if cell.verdict == kind] for kind in SAID}
+
+
+def _above_the_paper(cells: Mapping[str, Mapping[str, View]]) -> tuple[list[str], int]:
+    """The columns on which GWN+ is above the paper's best GWN, and how many it was measured on."""
+    best = {
+        column: (cell.test["mean"], max(value.mean for row in PAPERS_OWN if (value := cells[row][column].paper)))
         for column, cell in cells["gwn-plus"].items()
         if cell.test is not None
-    ]
-    above = [heading(column) for column, ours, paper in best if ours > paper]
-    lines.append(f"- GWN+ is above the paper's best GWN figure on {', '.join(above) or 'none'} of {len(best)} columns.")
+    }
+    return [column for column, (ours, paper) in best.items() if ours > paper], len(best)
+
+
+def _gap(cells: Mapping[str, Mapping[str, View]]) -> list[str]:
+    """How far GWN+ is from the highest figures found elsewhere, in a line; none where nothing was measured."""
     gaps = {
         heading(column): top[0] - cell.test["mean"]
         for column, cell in cells["gwn-plus"].items()
         if cell.test is not None and (top := elsewhere(column)) is not None
     }
-    if gaps:
-        near, far = min(gaps, key=lambda name: gaps[name]), max(gaps, key=lambda name: gaps[name])
-        mean = sum(gaps.values()) / len(gaps)
-        lines.append(
-            f"- GWN+ is on average {mean:.1f} points below the highest figure found elsewhere, "
-            f"from {gaps[near]:.1f} ({near}) to {gaps[far]:.1f} ({far})."
-        )
-    return "\n".join([*lines, *(standing(results, table) for table in COLUMNS), *flattery(results)])
+    if not gaps:
+        return []
+    near, far = min(gaps, key=lambda name: gaps[name]), max(gaps, key=lambda name: gaps[name])
+    mean = sum(gaps.values()) / len(gaps)
+    return [
+        f"- GWN+ is on average {mean:.1f} points below the highest figure found elsewhere, "
+        f"from {gaps[near]:.1f} ({near}) to {gaps[far]:.1f} ({far})."
+    ]
 
 
-def flattery(results: Path) -> list[str]:
+def _told_apart(results: Path, table: str) -> str:
+    """The place of GWN+ by average rank on a table's columns, and how many models are not told apart from it."""
+    found = ranks_of(views(results, table, tuple(ROWS), COLUMNS[table]), COLUMNS[table])
+    rank = found.ranks.get("gwn-plus")
+    if rank is None or found.critical is None:
+        return f"- Average rank on the {table} columns: too little is measured."
+    place = list(found.ranks).index("gwn-plus") + 1
+    close = sum(abs(other - rank) < found.critical for row, other in found.ranks.items() if row != "gwn-plus")
+    count = len(found.ranks)
+    return (
+        f"- By average rank on {len(found.columns)} {table} columns GWN+ is number {place} of {count} models; "
+        f"it cannot be told apart from {close} of the other {count - 1}."
+    )
+
+
+def validation_optimism(results: Path) -> list[str]:
     """How far the scores that chose settings are above the test scores of these settings."""
     records = [
         cell.record
@@ -141,7 +195,10 @@ def results_page(results: Path) -> str:
     return "\n".join(to_markdown(table) for name in TABLES for table in TABLES[name].tables(results) if table.rows)
 
 
-PARTS: dict[Path, dict[str, Callable[[Path], str]]] = {README: {"summary": summary}, PAGE: {"tables": results_page}}
+PARTS: dict[Path, dict[str, Callable[[Path], str]]] = {
+    README: {"verdict": verdict},
+    PAGE: {"summary": summary, "tables": results_page},
+}
 
 
 def rewritten(page: Path, text: str, results: Path = RESULTS) -> str:
