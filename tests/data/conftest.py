@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,17 +14,17 @@ import pytest
 from gwn.data import Dataset, load_dataset
 
 
-@pytest.fixture(scope="session", autouse=True)
-def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Nothing is read from or left in the cache of whoever runs the tests."""
-    folder = tmp_path_factory.mktemp("cache")
-    before = os.environ.get("GWN_CACHE")
-    os.environ["GWN_CACHE"] = str(folder)
-    yield folder
-    if before is None:
-        del os.environ["GWN_CACHE"]
-    else:
-        os.environ["GWN_CACHE"] = before
+@pytest.fixture(scope="session")
+def cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One for all data tests: what one has read, the next one finds."""
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(autouse=True)
+def own_cache(cache_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Nothing is read from or left in the cache of whoever runs the tests, or of other tests."""
+    monkeypatch.setenv("GWN_CACHE", str(cache_folder))
+    return cache_folder
 
 
 @pytest.fixture(autouse=True)
