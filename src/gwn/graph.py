@@ -189,6 +189,35 @@ class Graph:
         )
 
 
+def undirected(graph: Graph) -> Graph:
+    """The same graph with both directions of every edge once, sorted, and no self-loops."""
+    edge_index, edge_weight = undirected_edges(graph.edge_index, graph.edge_weight, graph.num_nodes)
+    return replace(graph, edge_index=edge_index, edge_weight=edge_weight)
+
+
+def undirected_edges(edge_index: Tensor, edge_weight: Tensor | None, num_nodes: int) -> tuple[Tensor, Tensor | None]:
+    """Both directions of every edge once, sorted, no self-loops.
+
+    The weight of a pair is the mean of the weights given for it, so that a graph which is already undirected keeps
+    its weights.
+    """
+    keep = edge_index[0] != edge_index[1]
+    kept = edge_index[:, keep].long()
+    both = torch.cat([kept, kept.flip(0)], dim=1)
+    key, slot = torch.unique(both[0] * num_nodes + both[1], return_inverse=True)
+    weight = None
+    if edge_weight is not None:
+        values = edge_weight[keep].repeat(2)
+        sums = values.new_zeros(key.numel()).index_add_(0, slot, values)
+        weight = sums / torch.bincount(slot, minlength=key.numel()).to(values.dtype)
+    return torch.stack([key // num_nodes, key % num_nodes]), weight
+
+
+def count_self_loops(edge_index: Tensor) -> int:
+    """Edges from a node to itself."""
+    return int((edge_index[0] == edge_index[1]).sum())
+
+
 def _attribute(graph: Any, node: Any, name: str) -> float:
     try:
         return float(graph.nodes[node][name])

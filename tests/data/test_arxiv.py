@@ -13,10 +13,13 @@ import torch
 
 from gwn.data import DATASETS, load_dataset, make_splits
 from gwn.data.describe import verify
-from gwn.data.sources.arxiv import ARCHIVE, MEMBERS, read_arxiv
+from gwn.data.sources.arxiv import ogbn_arxiv
 from gwn.errors import GWNError
 
 NODES, EDGES = 20, 50
+
+ARXIV = DATASETS["ogbn-arxiv"]
+(ARCHIVE,) = ARXIV.files
 
 
 def lines(array: np.ndarray) -> bytes:
@@ -49,13 +52,13 @@ def write_zip(path: Path, members: dict[str, bytes]) -> Path:
 
 
 def test_archive_and_folder_give_the_same_graph(tmp_path: Path, members: dict[str, bytes]) -> None:
-    write_zip(tmp_path / "zipped" / "arxiv.zip", members)
+    write_zip(tmp_path / "zipped" / ARCHIVE, members)
     for name, content in members.items():
-        (tmp_path / "folder" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "folder" / name).write_bytes(content)
-    graph, published = read_arxiv(tmp_path / "zipped")
-    unpacked, _ = read_arxiv(tmp_path / "folder")
-    assert set(members) == set(MEMBERS)
+        (tmp_path / "folder" / ARXIV.name / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "folder" / ARXIV.name / name).write_bytes(content)
+    graph, published = ogbn_arxiv(tmp_path / "zipped", ARXIV)
+    unpacked, _ = ogbn_arxiv(tmp_path / "folder", ARXIV)
+    assert {f"{ARXIV.name}/{name}" for name in members} == set(ARXIV.unpacked)
     assert graph.content_hash() == unpacked.content_hash()
     assert (graph.num_nodes, graph.num_edges, graph.num_features, graph.num_classes) == (NODES, EDGES, 4, 3)
     assert graph.x.dtype == torch.float32
@@ -89,12 +92,12 @@ def test_the_unpacked_folder_is_found_by_name(
         (tmp_path / "ogbn-arxiv" / name).write_bytes(content)
     small = replace(DATASETS["ogbn-arxiv"], nodes=NODES, edges=EDGES, features=4, classes=3)
     monkeypatch.setitem(DATASETS, "ogbn-arxiv", small)
-    assert len(load_dataset("ogbn-arxiv").files) == len(MEMBERS)
-    assert len(verify("ogbn-arxiv")) == len(MEMBERS)
+    assert len(load_dataset("ogbn-arxiv").files) == len(ARXIV.unpacked)
+    assert len(verify("ogbn-arxiv")) == len(ARXIV.unpacked)
 
 
 def test_a_damaged_archive_is_one_line(tmp_path: Path, members: dict[str, bytes]) -> None:
-    path = write_zip(tmp_path / "arxiv.zip", members)
+    path = write_zip(tmp_path / ARCHIVE, members)
     whole = path.read_bytes()
     damaged = [
         whole[: len(whole) // 2],
@@ -107,5 +110,5 @@ def test_a_damaged_archive_is_one_line(tmp_path: Path, members: dict[str, bytes]
     for content in damaged:
         path.write_bytes(content)
         with pytest.raises(GWNError, match="ogbn-arxiv") as caught:
-            read_arxiv(tmp_path)
+            ogbn_arxiv(tmp_path, ARXIV)
         assert "\n" not in str(caught.value)

@@ -11,9 +11,8 @@ from hypothesis import given, settings
 from gwn.data import contextual_sbm, load_dataset
 from gwn.data.describe import describe, edge_homophily
 from gwn.data.sources.digits import nearest
-from gwn.data.sources.pyg import undirected
 from gwn.errors import GWNError
-from gwn.graph import Graph
+from gwn.graph import Graph, undirected
 
 
 def test_digits_is_a_nearest_neighbour_graph() -> None:

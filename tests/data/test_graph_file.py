@@ -13,8 +13,8 @@ from torch_geometric.data import Data
 
 from gwn.data import contextual_sbm, make_splits
 from gwn.data.files import load_graph_file
-from gwn.data.sources.pyg import undirected
 from gwn.errors import GWNError
+from gwn.graph import undirected
 
 GRAPH = contextual_sbm(nodes=30, degree=4, seed=2)
 ARRAYS: dict[str, Any] = {"x": GRAPH.x.numpy(), "edge_index": GRAPH.edge_index.numpy(), "y": GRAPH.labels.numpy()}

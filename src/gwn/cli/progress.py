@@ -1,17 +1,18 @@
-"""Progress of a search: a bar with the best so far and the time left on a terminal, a line a trial when piped."""
+"""Progress of long work: a bar with time left on a terminal, a line a run or trial when piped, nothing with --quiet."""
 
 from __future__ import annotations
 
 import sys
 from types import TracebackType
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from optuna.trial import FrozenTrial, TrialState
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from gwn.training import RunResult
-from gwn.tuning.study import reason_of
+if TYPE_CHECKING:
+    from optuna.trial import FrozenTrial
+
+    from gwn.training import RunResult
 
 B = TypeVar("B", bound="TerminalBar")
 
@@ -120,8 +121,10 @@ def _best(best: FrozenTrial | None, before: str = "") -> str:
 
 
 def _outcome(trial: FrozenTrial) -> str:
+    from gwn.tuning.study import reason_of
+
     seconds = "" if trial.duration is None else f", {trial.duration.total_seconds():.1f} s"
-    if trial.state == TrialState.COMPLETE and trial.value is not None:
+    if trial.state.name == "COMPLETE" and trial.value is not None:
         return f"validation {100 * trial.value:.2f}{seconds}"
     score = "" if trial.value is None else f" at {100 * trial.value:.2f}"
-    return f"{'pruned' if trial.state == TrialState.PRUNED else 'failed'}{score}, {reason_of(trial)}{seconds}"
+    return f"{'pruned' if trial.state.name == 'PRUNED' else 'failed'}{score}, {reason_of(trial)}{seconds}"

@@ -1,60 +1,21 @@
-"""What a dataset is before it is read (`DatasetSpec`) and after (`Dataset`)."""
+"""A graph with what is needed to train on it fairly: loaded by name, and split as asked."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass
 
-from gwn.data.splits import Split
+from gwn.data.catalogue import DATASETS, DatasetSpec
+from gwn.data.download import locate
+from gwn.data.splits import PUBLISHED, SPLITS, Split
 from gwn.errors import GWNError
-from gwn.graph import Graph
-
-Metric = Literal["accuracy", "roc-auc"]
-Kind = Literal["homophilic", "heterophilic", "large", "synthetic"]
-Loaded = tuple[Graph, Mapping[str, tuple[Split, ...]]]
-"""A graph exactly as stored, and its published splits by kind."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class DatasetSpec:
-    """Everything we claim about a dataset; the claims are checked when it is loaded.
-
-    nodes, edges, features, classes   the paper's table. It counts undirected pairs where both directions are stored
-                                      and arcs, with their self-loops, where the graph is stored directed
-    directed       whether the graph is stored directed
-    default_split  the split that is used when none is named
-    metric         what the field reports on it
-    files          path below the data root -> SHA-256, or "" where no hash is known
-    urls           where each file is downloaded from
-    unpacked       the files to read where the archive in `files` is not there but its content is
-    pinned         whether a file with another hash is refused; if not, it is never opened as a pickle
-    load           reads the files below a root
-    """
-
-    name: str
-    title: str
-    nodes: int
-    edges: int
-    features: int
-    classes: int
-    directed: bool
-    default_split: str
-    kind: Kind
-    source: str
-    load: Callable[[Path], Loaded]
-    metric: Metric = "accuracy"
-    files: Mapping[str, str] = field(default_factory=dict)
-    urls: Mapping[str, str] = field(default_factory=dict)
-    unpacked: tuple[str, ...] = ()
-    pinned: bool = True
-    caveat: str = ""
+from gwn.graph import Graph, undirected
+from gwn.registry import lookup, require_known
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Dataset:
-    """A graph with what is needed to train on it fairly and to say later what exactly was used.
+    """A graph, how it is scored and split, and what exactly was read.
 
     directed   whether the edges of `graph` still have a direction
     published  split kind -> its splits
@@ -71,6 +32,28 @@ class Dataset:
     caveat: str = ""
 
 
+def load_dataset(name: str, *, directed: bool = False) -> Dataset:
+    """A dataset by name, its files and counts checked.
+
+    The paper says "simple undirected graph", so by default edges get both directions and lose self-loops and
+    duplicates; `directed=True` keeps them exactly as stored, as the reference implementation does.
+    """
+    spec = lookup("dataset", name, DATASETS)
+    found = locate(spec)
+    graph, published = spec.load(found.root)
+    check_counts(spec, graph)
+    return Dataset(
+        name=spec.name,
+        graph=graph if directed else undirected(graph),
+        metric=spec.metric,
+        default_split=spec.default_split,
+        directed=directed and spec.directed,
+        published=published,
+        files=found.files,
+        caveat=spec.caveat,
+    )
+
+
 def check_counts(spec: DatasetSpec, graph: Graph) -> None:
     """Refuse a stored graph that is not the one of the paper's table."""
     found = {
@@ -82,3 +65,18 @@ def check_counts(spec: DatasetSpec, graph: Graph) -> None:
     for what, count in found.items():
         if count != getattr(spec, what):
             raise GWNError(f"{spec.name} was read with {count} {what}; it should have {getattr(spec, what)}")
+
+
+def make_splits(dataset: Dataset, kind: str | None, runs: int, seed: int = 0) -> list[Split]:
+    """One split for each run: drawn with `seed + run`, or the published ones in turn."""
+    if runs < 1:
+        raise GWNError(f"{runs} runs asked for; at least one is needed")
+    kind = dataset.default_split if kind is None else kind
+    require_known("split", kind, (*SPLITS, *PUBLISHED))
+    if kind in SPLITS:
+        return [SPLITS[kind](dataset.graph.labels, seed + run) for run in range(runs)]
+    if kind not in dataset.published:
+        has = ", ".join([*SPLITS, *dataset.published])
+        raise GWNError(f"{dataset.name} has no published split {kind!r}; it has {has}")
+    published = dataset.published[kind]
+    return [published[run % len(published)] for run in range(runs)]

@@ -9,9 +9,8 @@ import torch
 from gwn.data import DATASETS
 from gwn.data.dataset import Dataset
 from gwn.data.download import data_roots, sha256
-from gwn.data.sources.pyg import count_self_loops
 from gwn.data.splits import SPLITS
-from gwn.graph import Graph
+from gwn.graph import Graph, count_self_loops
 from gwn.registry import lookup
 
 

@@ -10,7 +10,7 @@ import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 
-from gwn.data.dataset import DatasetSpec
+from gwn.data.catalogue import DatasetSpec
 from gwn.errors import GWNError
 
 TIMEOUT_SECONDS = 30

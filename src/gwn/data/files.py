@@ -16,11 +16,10 @@ from torch import Tensor
 from gwn.data.dataset import Dataset
 from gwn.data.download import sha256
 from gwn.data.schema import FeatureSchema
-from gwn.data.sources.pyg import undirected, undirected_edges
 from gwn.data.splits import Split, splits_from_masks
 from gwn.data.tables import Table, first_line, read_head, read_table
 from gwn.errors import GWNError
-from gwn.graph import Graph
+from gwn.graph import Graph, undirected, undirected_edges
 
 MASKS = ("train_mask", "val_mask", "test_mask")
 

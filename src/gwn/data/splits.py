@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -13,10 +12,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from gwn.errors import GWNError
-from gwn.registry import require_known
-
-if TYPE_CHECKING:
-    from gwn.data.dataset import Dataset
 
 Indices = NDArray[np.int64]
 
@@ -94,21 +89,6 @@ SPLITS: dict[str, SplitFunction] = {
 }
 
 PUBLISHED = ("geom", "public", "published", "time")
-
-
-def make_splits(dataset: Dataset, kind: str | None, runs: int, seed: int = 0) -> list[Split]:
-    """One split for each run: drawn with `seed + run`, or the published ones in turn."""
-    if runs < 1:
-        raise GWNError(f"{runs} runs asked for; at least one is needed")
-    kind = dataset.default_split if kind is None else kind
-    require_known("split", kind, (*SPLITS, *PUBLISHED))
-    if kind in SPLITS:
-        return [SPLITS[kind](dataset.graph.labels, seed + run) for run in range(runs)]
-    if kind not in dataset.published:
-        has = ", ".join([*SPLITS, *dataset.published])
-        raise GWNError(f"{dataset.name} has no published split {kind!r}; it has {has}")
-    published = dataset.published[kind]
-    return [published[run % len(published)] for run in range(runs)]
 
 
 def splits_from_masks(kind: str, train: Tensor, val: Tensor, test: Tensor) -> tuple[Split, ...]:

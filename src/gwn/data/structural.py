@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from torch import Tensor
 
-from gwn.data.sources.pyg import undirected_edges
+from gwn.graph import undirected_edges
 
 BUCKETS = 12
 """Degrees 0, 1, 2, 3-4, 5-8, ..., more than 512."""

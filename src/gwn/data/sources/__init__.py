@@ -1,1 +1,1 @@
-"""One small file per source: where its files are, what they should contain, how they become a `Graph`."""
+"""How the files of each dataset become a `Graph`: readers, named in `gwn.data.catalogue`."""

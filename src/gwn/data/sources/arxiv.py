@@ -16,22 +16,17 @@ from typing import Any
 import numpy as np
 import torch
 
-from gwn.data.dataset import DatasetSpec, Loaded
+from gwn.data.catalogue import DatasetSpec, Loaded
 from gwn.data.splits import Split
 from gwn.errors import GWNError
 from gwn.graph import Graph
 
-ARCHIVE = "ogbn-arxiv/arxiv.zip"
-TABLES = ("edge", "node-feat", "node-label", "num-node-list", "num-edge-list")
 PARTS = {"train": "train", "val": "valid", "test": "test"}
-MEMBERS = (
-    *(f"arxiv/raw/{table}.csv.gz" for table in TABLES),
-    *(f"arxiv/split/time/{p}.csv.gz" for p in PARTS.values()),
-)
 
 
-def read_arxiv(folder: Path) -> Loaded:
-    """The graph and its split by year, from `arxiv.zip` in `folder` or from the same files unpacked there."""
+def ogbn_arxiv(root: Path, spec: DatasetSpec) -> Loaded:
+    """The graph and its split by year, from `arxiv.zip` or from the same files unpacked beside it."""
+    folder = root / spec.name
     archive = folder / "arxiv.zip"
     try:
         if not archive.is_file():
@@ -66,23 +61,3 @@ def _assemble(read: Callable[[str], bytes]) -> Loaded:
         part: torch.from_numpy(table(f"arxiv/split/time/{file}.csv.gz")[:, 0].copy()) for part, file in PARTS.items()
     }
     return graph, {"time": (Split(kind="time", seed=0, **parts),)}
-
-
-OGBN_ARXIV = DatasetSpec(
-    name="ogbn-arxiv",
-    title="ogbn-arxiv",
-    nodes=169343,
-    edges=1166243,
-    features=128,
-    classes=40,
-    directed=True,
-    default_split="time",
-    kind="large",
-    source="Hu et al.: Open Graph Benchmark, NeurIPS 2020",
-    load=lambda root: read_arxiv(root / "ogbn-arxiv"),
-    files={ARCHIVE: ""},
-    urls={ARCHIVE: "https://snap.stanford.edu/ogb/data/nodeproppred/arxiv.zip"},
-    unpacked=tuple(f"ogbn-arxiv/{member}" for member in MEMBERS),
-    pinned=False,  # plain CSV inside: nothing in it can run
-    caveat="Stored directed: a paper points at the papers it cites. The split is by year.",
-)

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from gwn.data.dataset import DatasetSpec, Loaded
+from gwn.data.catalogue import DatasetSpec, Loaded
 from gwn.errors import GWNError
 from gwn.graph import Graph
 
@@ -85,22 +85,6 @@ def _check(nodes: int, degree: float, homophily: float, features: int, classes: 
             raise GWNError(message)
 
 
-def load(root: Path) -> Loaded:
+def csbm(root: Path, spec: DatasetSpec) -> Loaded:
     """The generator at its default settings."""
     return contextual_sbm(), {}
-
-
-CSBM = DatasetSpec(
-    name="csbm",
-    title="Contextual SBM",
-    nodes=1000,
-    edges=5000,
-    features=16,
-    classes=4,
-    directed=False,
-    default_split="stratified",
-    kind="synthetic",
-    source="Deshpande, Montanari, Mossel, Sen: Contextual Stochastic Block Models, NeurIPS 2018",
-    load=load,
-    caveat="Generated. With four classes, its homophily of 0.25 is that of edges that ignore the classes.",
-)
