@@ -17,7 +17,7 @@ import torch
 from benchmarks.problem import adam
 from benchmarks.scale_part import problem_on
 from benchmarks.timing import fixed_threads
-from gwn.distributed.fit import Share, numbers_of, part_step
+from gwn.distributed.fit import Share, part_step
 from gwn.distributed.parts import Part, cut
 from gwn.distributed.process_group import Team, joined
 from gwn.networks import GWN
@@ -62,11 +62,10 @@ def measure_team(team: Team, job: ProcessJob) -> ProcessAnswer:
     adjacency = models[0].adjacency(graph.x, graph.edge_index)
     owner = team.from_leader(assign_rows(adjacency, team.size, job.partition) if team.leads else None)
     part = Part.build(team, cut(graph, adjacency, owner)[team.rank])
-    part.show_to(directed=False, self_loops="none")
     mine = torch.isin(part.nodes, problem.rows).nonzero().flatten()
     share = Share(train=mine, train_places=mine, train_size=problem.rows.numel(), evaluated=mine)
     optimizer = adam(models[1])
-    together = partial(part_step, team, models[1], part, share, numbers_of(part, mine), optimizer)
+    together = partial(part_step, team, models[1], part, share, optimizer)
     alone = partial(train_step, models[0], graph, problem.rows, adam(models[0]))
     if not team.leads:
         del problem, graph, adjacency, alone

@@ -7,7 +7,7 @@ import torch
 
 from dense import close
 from graphs import normal
-from gwn.dropout import drawn_by_number, dropout, dropout_mask, numbered_mask
+from gwn.dropout import dropout, dropout_mask, numbered_mask
 from seeds import reseed
 
 
@@ -87,11 +87,10 @@ def test_numbered_masks_do_not_depend_on_the_rows_at_hand() -> None:
     assert abs(float(neighbours.float().mean()) - 0.58) < 0.01  # 0.7² + 0.3²: independent
 
 
-def test_dropout_finds_its_numbers() -> None:
+def test_dropout_draws_by_the_numbers_it_is_given() -> None:
     x, numbers = torch.ones(6, 5), torch.tensor([4, 2, 9, 0, 1, 7])
     reseed(0)
-    with drawn_by_number({(2, 6): numbers}):
-        inside = dropout(x, 0.5, training=True)
+    drawn = dropout(x, 0.5, training=True, numbers=numbers)
     reseed(0)
-    assert torch.equal(inside, numbered_mask(x, 0.5, numbers))
-    assert torch.equal(dropout(x, 0.5, training=False), x)
+    assert torch.equal(drawn, numbered_mask(x, 0.5, numbers))
+    assert torch.equal(dropout(x, 0.5, training=False, numbers=numbers), x)

@@ -24,13 +24,23 @@ _CACHE = TensorCache()
 
 @dataclass(frozen=True, eq=False)
 class Adjacency:
-    """`S` on a pattern with the diagonal: `S_ij = A_ij / sqrt(d_i d_j)`, `d_i = sum_j A_ij`, rows are targets."""
+    """`S` on a pattern with the diagonal: `S_ij = A_ij / sqrt(d_i d_j)`, `d_i = sum_j A_ij`, rows are targets.
+
+    eye, is_edge           of every entry, whether it is on the diagonal, and whether the graph has it
+    degree                 [N] d
+    symmetric              whether the matrix is; `P` of an undirected graph is not
+    directed, self_loops   how the edges were read, see `normalised_adjacency`
+    node_numbers           [N] what its nodes are called in the whole graph, where it is a part of one
+    """
 
     matrix: SparseMatrix
     eye: Tensor
     is_edge: Tensor
     degree: Tensor
     symmetric: bool
+    directed: bool
+    self_loops: str
+    node_numbers: Tensor | None = None
     _affine: dict[tuple[float, float], SparseMatrix] = field(default_factory=dict, repr=False)
 
     @property
@@ -61,17 +71,42 @@ class Adjacency:
         values = self.matrix.values * inverse.index_select(0, pattern.row) * pattern.of_columns(root)
         return replace(self, matrix=self.matrix.with_values(values), symmetric=False, _affine={})
 
+    def require(
+        self, num_nodes: int, *, dtype: torch.dtype, device: torch.device | None, directed: bool, self_loops: str
+    ) -> Adjacency:
+        """Itself, if it is `S` of so many nodes as a network with these settings wants it."""
+        if self.num_nodes != num_nodes:
+            raise GWNError(f"the adjacency has {self.num_nodes} nodes and x has {num_nodes} rows; they must agree")
+        if (self.directed, self.self_loops) != (directed, self_loops):
+            raise GWNError(
+                f"the adjacency was built with directed={self.directed}, self_loops={self.self_loops!r}, and this "
+                f"network has directed={directed}, self_loops={self_loops!r}; build it with the network's settings"
+            )
+        if self.matrix.values.dtype != dtype:
+            raise GWNError(f"the adjacency is {self.matrix.values.dtype} and the network {dtype}; build it in {dtype}")
+        if device is not None and self.matrix.values.device != device:
+            raise GWNError(f"the adjacency is on {self.matrix.values.device} and x on {device}; build it on {device}")
+        return self
+
 
 def adjacency_of(
-    edge_index: Tensor,
+    edge_index: Tensor | Adjacency,
     edge_weight: Tensor | None,
     num_nodes: int,
     *,
     dtype: torch.dtype,
+    device: torch.device | None = None,
     directed: bool = False,
     self_loops: str = "none",
 ) -> Adjacency:
-    """`S` for these edges, computed on first use and kept for as long as the caller keeps the edge tensors."""
+    """`S` for these edges, computed on first use and kept for as long as the caller keeps the edge tensors.
+
+    An `Adjacency` in the place of the edges is what is wanted already; it is checked, and returned as it is.
+    """
+    if isinstance(edge_index, Adjacency):
+        if edge_weight is not None:
+            raise GWNError("an adjacency holds its weights already; leave out edge_weight")
+        return edge_index.require(num_nodes, dtype=dtype, device=device, directed=directed, self_loops=self_loops)
     key = (num_nodes, dtype, directed, self_loops)
 
     def build() -> Adjacency:
@@ -83,13 +118,6 @@ def adjacency_of(
         return _CACHE.get(edge_index, key, build)
     weighted = _CACHE.get(edge_index, "weighted", TensorCache)
     return weighted.get(edge_weight, key, build)
-
-
-def remember_adjacency(
-    edge_index: Tensor, adjacency: Adjacency, *, dtype: torch.dtype, directed: bool, self_loops: str
-) -> None:
-    """From here on `adjacency_of(edge_index, None, ...)` is this one, which was built elsewhere."""
-    _CACHE.get(edge_index, (adjacency.num_nodes, dtype, directed, self_loops), lambda: adjacency)
 
 
 def normalised_adjacency(
@@ -138,6 +166,8 @@ def normalised_adjacency(
         is_edge=weight > 0,
         degree=degree,
         symmetric=not directed,
+        directed=directed,
+        self_loops=self_loops,
     )
 
 

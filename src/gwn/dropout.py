@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 LEVELS = 1 << 16
-Numbers = Mapping[tuple[int, int], Tensor]
-_numbers: Numbers | None = None
 
 
-def dropout(x: Tensor, p: float, training: bool) -> Tensor:
+def dropout(x: Tensor, p: float, training: bool, numbers: Tensor | None = None) -> Tensor:
     """Zero each entry with probability `p`, scale the others by `1 / (1 - p)`.
 
     On the CPU, PyTorch draws one 64-bit number an entry, which took a quarter of a training step on Cora. Here each
     draw serves four entries, 16 bits each, so the probability is rounded to 1 / 65536; the scale uses the rounded
     one, and the expectation is exact. Other devices have fast kernels of their own.
+
+    numbers   what the rows of `x` are called in all processes that share a graph; see `numbered_mask`
     """
     if not training or p == 0.0:
         return x
-    if _numbers is not None:
-        return x * numbered_mask(x, p, _numbers[x.dim(), x.shape[0]])
+    if numbers is not None:
+        return x * numbered_mask(x, p, numbers)
     if x.device.type != "cpu":
         return F.dropout(x, p, training)
     mask = dropout_mask(x, p)
@@ -42,7 +39,10 @@ def dropout_mask(like: Tensor, p: float, generator: torch.Generator | None = Non
 
 
 def numbered_mask(like: Tensor, p: float, numbers: Tensor) -> Tensor:
-    """As `dropout_mask`, but row i of the mask depends only on numbers[i] and on one draw of the global generator."""
+    """As `dropout_mask`, but row i of the mask depends only on numbers[i] and on one draw of the global generator.
+
+    So it does not depend on which rows are at hand: processes that share a graph draw the masks of the whole.
+    """
     kept, seed = _kept(p), int(torch.randint(2**62, ()))
     if kept == LEVELS:
         return torch.ones_like(like)
@@ -51,20 +51,6 @@ def numbered_mask(like: Tensor, p: float, numbers: Tensor) -> Tensor:
     counter = numbers.to(torch.int64)[:, None] * words + torch.arange(words, device=like.device)
     bits = _scramble_(counter.mul_(_GOLDEN).add_(seed)).view(torch.int16)[:, :width]
     return _mask(bits.reshape(like.shape), kept, like.dtype)
-
-
-@contextmanager
-def drawn_by_number(numbers: Numbers) -> Iterator[None]:
-    """Inside, masks do not depend on which rows are at hand, so that processes draw those of the whole graph.
-
-    numbers   for every tensor that dropout will see, by (dimensions, rows): what its rows are called everywhere
-    """
-    global _numbers
-    before, _numbers = _numbers, numbers
-    try:
-        yield
-    finally:
-        _numbers = before
 
 
 _GOLDEN, _FIRST, _SECOND = -7046029254386353131, -4658895280553007687, -7723592293110705685

@@ -22,7 +22,7 @@ def test_same_as_from_memory(method: str, loops: str, tmp_path: Path) -> None:
     graph = folder.dataset().graph
     adjacency = GWN(4, 2, 3, self_loops=loops).adjacency(graph.x, graph.edge_index)
     expected = cut(graph, adjacency, assign_rows(adjacency, 3, method))
-    found = cut_folder(folder, 3, method, loops=loops == "add", dtype=torch.float32)
+    found = cut_folder(folder, 3, method, directed=False, self_loops=loops, dtype=torch.float32)
     assert sum(rows.nodes.numel() for rows in found) == 300
     for wanted, there in zip(expected, found, strict=True):
         rows = there.load()
@@ -32,6 +32,7 @@ def test_same_as_from_memory(method: str, loops: str, tmp_path: Path) -> None:
             dense(rows.crow, rows.col, rows.values), dense(wanted.crow, wanted.col, wanted.values)
         )
         torch.testing.assert_close(rows.degree, wanted.degree)
+        assert (rows.symmetric, rows.directed, rows.self_loops) == (True, False, loops)
         assert torch.equal(rows.x, wanted.x)
         assert torch.equal(rows.y, wanted.y)
 

@@ -22,7 +22,6 @@ from torch.utils.data import DistributedSampler
 from gwn.data.splits import Split
 from gwn.distributed.parts import Part
 from gwn.distributed.process_group import Team, blaming_others
-from gwn.dropout import Numbers, drawn_by_number
 from gwn.networks import GWN
 from gwn.registry import lookup
 from gwn.training.checkpoint import Checkpoint, save_checkpoint
@@ -96,28 +95,15 @@ def whole_steps(
     team: Team, model: GWN, part: Part, share: Share, config: TrainConfig, optimizer: torch.optim.Optimizer
 ) -> Steps:
     """One step an epoch, on all training nodes: the processes meet in every product of the wave."""
-    numbers = numbers_of(part, share.train)
-    return lambda: iter([part_step(team, model, part, share, numbers, optimizer)])
+    return lambda: iter([part_step(team, model, part, share, optimizer)])
 
 
-def numbers_of(part: Part, rows: Tensor) -> Numbers:
-    """What the rows of every tensor that meets dropout are called in all processes, see `gwn.dropout`."""
-    numbers = {(2, part.nodes.numel()): part.nodes, (2, rows.numel()): part.nodes[rows]}
-    if part.x.layout == torch.sparse_csr:  # of sparse features, only the stored values are dropped
-        row = torch.repeat_interleave(part.nodes, part.x.crow_indices().diff())
-        numbers[1, row.numel()] = row * part.x.shape[1] + part.x.col_indices()
-    return numbers
-
-
-def part_step(
-    team: Team, model: GWN, part: Part, share: Share, numbers: Numbers, optimizer: torch.optim.Optimizer
-) -> tuple[float, bool]:
+def part_step(team: Team, model: GWN, part: Part, share: Share, optimizer: torch.optim.Optimizer) -> tuple[float, bool]:
     """As `gwn.training.loop.train_step`: the loss of all training nodes, and whether a step could be made."""
     model.train()
     optimizer.zero_grad(set_to_none=True)
     with flushed_denormals():
-        with drawn_by_number(numbers):
-            logits = model(part.x, part.edge_index, rows=share.train)
+        logits = model(part.x, part.adjacency, rows=share.train)
         loss = F.cross_entropy(logits, part.y[share.train], reduction="sum") / share.train_size
         value = team.sum_(loss.detach().clone()).item()
         if not math.isfinite(value):
@@ -179,7 +165,7 @@ def replicated_steps(
             model.train()
             optimizer.zero_grad(set_to_none=True)
             with flushed_denormals(), blaming_others():
-                logits = replica(part.x, part.edge_index, rows=rows)
+                logits = replica(part.x, part.adjacency, rows=rows)
                 loss = F.cross_entropy(logits, part.y[rows], reduction="sum") / size
                 value = team.sum_(loss.detach().clone()).item()
                 if not math.isfinite(value):
@@ -218,7 +204,6 @@ def fit_part(
     keeping: Keeping | None = None,
 ) -> Fit:
     """As `gwn.training.loop.fit`, called by all processes at the same time; each returns the same."""
-    part.show_to(directed=model.directed, self_loops=model.self_loops)
     optimizer = make_optimizer(model, config)
     resumed = None if checkpoint is None else checkpoint.restore(model, optimizer)
     make_steps = replicated_steps if model.precompute else whole_steps
@@ -249,7 +234,7 @@ def _evaluate(team: Team, model: GWN, part: Part, share: Share, metric: str) -> 
     """Validation loss, validation score and test score: computed by the leader, told to everybody."""
     model.eval()
     with torch.no_grad():
-        logits = team.gather(model(part.x, part.edge_index, rows=share.evaluated))
+        logits = team.gather(model(part.x, part.adjacency, rows=share.evaluated))
     scores = torch.zeros(3, dtype=torch.float64, device=team.device)
     if logits is not None:
         assert share.answers is not None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from gwn.adjacency import Adjacency, remember_adjacency
+from gwn.adjacency import Adjacency
 from gwn.data.folders.folder import GraphFolder, as_tensor
 from gwn.distributed.halo import Exchange, HaloMatrix, HaloPattern
 from gwn.distributed.process_group import Team
@@ -26,7 +26,7 @@ class Rows:
 
     nodes         [n] the old numbers of these rows
     crow, col     [n + 1], [entries] these rows of S, columns by their new numbers
-    values        [entries] of S, and `degree` [n]; `symmetric` as in `Adjacency`
+    values        [entries] of S, and `degree` [n]; `symmetric`, `directed` and `self_loops` as in `Adjacency`
     x, y          [n, f] features, dense or CSR; [n] labels
     """
 
@@ -37,6 +37,8 @@ class Rows:
     values: Tensor
     degree: Tensor
     symmetric: bool
+    directed: bool
+    self_loops: str
     x: Tensor
     y: Tensor
 
@@ -61,6 +63,8 @@ def cut(graph: Graph, adjacency: Adjacency, owner: Tensor) -> list[Rows]:
                 values=matrix.values[entries],
                 degree=adjacency.degree[nodes],
                 symmetric=adjacency.symmetric,
+                directed=adjacency.directed,
+                self_loops=adjacency.self_loops,
                 x=take_rows(graph.x, nodes),
                 y=graph.labels[nodes],
             )
@@ -101,15 +105,12 @@ class Part:
     """What a network sees of the graph in one process.
 
     adjacency   `S` on own rows, to every operator as if it were the whole
-    edge_index  stands for the edges where a network asks for them; names none, so that a network which does not find
-                `adjacency` behind it stops instead of computing something else
     """
 
     nodes: Tensor
     adjacency: Adjacency
     x: Tensor
     y: Tensor
-    edge_index: Tensor = field(default_factory=lambda: torch.full((2, 1), -1))
     edge_weight: None = None
 
     @classmethod
@@ -131,6 +132,9 @@ class Part:
             is_edge=values != 0,
             degree=rows.degree.to(team.device),
             symmetric=rows.symmetric,
+            directed=rows.directed,
+            self_loops=rows.self_loops,
+            node_numbers=rows.nodes.to(team.device),
         )
         return cls(
             nodes=rows.nodes.to(team.device),
@@ -139,10 +143,10 @@ class Part:
             y=rows.y.to(team.device),
         )
 
-    def show_to(self, *, directed: bool, self_loops: str) -> None:
-        """Make networks with these settings find `adjacency` behind `edge_index`."""
-        dtype = self.x.dtype
-        remember_adjacency(self.edge_index, self.adjacency, dtype=dtype, directed=directed, self_loops=self_loops)
+    @property
+    def edge_index(self) -> Adjacency:
+        """What a network gets in the place of the edges."""
+        return self.adjacency
 
 
 def _pattern(row: Tensor, col: Tensor, shape: tuple[int, int]) -> tuple[Pattern, Tensor]:
@@ -158,27 +162,28 @@ def _to(pattern: Pattern, device: torch.device) -> Pattern:
 class FolderRows:
     """Which rows to read; `load` reads them. The old numbers `nodes` rise, so that files are read in their order.
 
-    number   [N] the new number of every node, None where it is the old one
-    loops    whether every node gets a self-loop
+    number                 [N] the new number of every node, None where it is the old one
+    directed, self_loops   of the network; a folder holds a simple undirected graph, so that only "add" matters
     """
 
     path: str
     bounds: Tensor
     nodes: Tensor
     number: Tensor | None
-    loops: bool
+    directed: bool
+    self_loops: str
     dtype: torch.dtype
 
     def load(self) -> Rows:
         """`S_ij = 1 / sqrt(d_i d_j)` on these rows, with the diagonal, and their features and labels."""
-        folder, size = GraphFolder.open(self.path), self.nodes.numel()
+        folder, size, loops = GraphFolder.open(self.path), self.nodes.numel(), self.self_loops == "add"
         nodes = self.nodes.numpy()
         crow, places = entries_of(as_tensor(folder.indptr), self.nodes)
         neighbour = folder.indices[places.numpy()].astype(np.int64)
-        degree = _inverse_roots(folder, nodes, self.loops)
+        degree = _inverse_roots(folder, nodes, loops)
         row = torch.repeat_interleave(torch.arange(size), crow.diff())
-        values = degree[row] * _inverse_roots(folder, neighbour, self.loops)
-        own = degree.square() if self.loops else torch.zeros(size, dtype=torch.float64)
+        values = degree[row] * _inverse_roots(folder, neighbour, loops)
+        own = degree.square() if loops else torch.zeros(size, dtype=torch.float64)
         row, col = torch.cat([row, torch.arange(size)]), torch.cat([torch.from_numpy(neighbour), self.nodes])
         order = torch.argsort(row, stable=True)
         return Rows(
@@ -187,8 +192,10 @@ class FolderRows:
             crow=crow + torch.arange(size + 1),
             col=(col if self.number is None else self.number[col])[order],
             values=torch.cat([values, own])[order].to(self.dtype),
-            degree=(crow.diff() + int(self.loops)).to(self.dtype),
+            degree=(crow.diff() + int(loops)).to(self.dtype),
             symmetric=True,
+            directed=self.directed,
+            self_loops=self.self_loops,
             x=torch.from_numpy(np.array(folder.x[nodes])).to(self.dtype),
             y=torch.from_numpy(folder.y[nodes].astype(np.int64)),
         )
@@ -200,7 +207,9 @@ def _inverse_roots(folder: GraphFolder, nodes: np.ndarray[tuple[int, ...], np.dt
     return torch.where(degree > 0, degree.rsqrt(), torch.zeros_like(degree))
 
 
-def cut_folder(folder: GraphFolder, parts: int, method: str, *, loops: bool, dtype: torch.dtype) -> list[FolderRows]:
+def cut_folder(
+    folder: GraphFolder, parts: int, method: str, *, directed: bool, self_loops: str, dtype: torch.dtype
+) -> list[FolderRows]:
     """The rows of every process; the leader looks at the pointers, and METIS at the edges."""
     weights = torch.from_numpy(np.diff(folder.indptr)) + 1 + ROW_COST
     owner = assign_weighted(weights, parts, method, lambda: (folder.indptr, folder.indices))
@@ -212,7 +221,8 @@ def cut_folder(folder: GraphFolder, parts: int, method: str, *, loops: bool, dty
             bounds=bounds,
             nodes=order[int(bounds[part]) : int(bounds[part + 1])].clone(),
             number=None if kept else number,
-            loops=loops,
+            directed=directed,
+            self_loops=self_loops,
             dtype=dtype,
         )
         for part in range(parts)

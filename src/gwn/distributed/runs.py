@@ -154,12 +154,19 @@ class Leader:
     def _rows_of(self, model: GWN, graph: Graph | GraphFolder) -> list[Any] | None:
         """The rows of every process, None where they have them already."""
         if isinstance(graph, GraphFolder):
-            if self._dealt != (str(graph.path), model.self_loops):
-                loops, dtype = model.self_loops == "add", next(model.parameters()).dtype
-                found = cut_folder(graph, self.team.size, self.partition, loops=loops, dtype=dtype)
-                self._dealt, self._nodes = (str(graph.path), model.self_loops), [part.nodes for part in found]
-                return found
-            return None
+            dealt = (str(graph.path), model.directed, model.self_loops)
+            if self._dealt == dealt:
+                return None
+            found = cut_folder(
+                graph,
+                self.team.size,
+                self.partition,
+                directed=model.directed,
+                self_loops=model.self_loops,
+                dtype=next(model.parameters()).dtype,
+            )
+            self._dealt, self._nodes = dealt, [part.nodes for part in found]
+            return found
         wanted = (graph.x, graph.edge_index, graph.edge_weight, model.directed, model.self_loops, model.precompute)
         if len(self._dealt) == len(wanted) and all(a is b for a, b in zip(self._dealt, wanted, strict=True)):
             return None

@@ -6,7 +6,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from gwn.adjacency import SELF_LOOPS, adjacency_of
+from gwn.adjacency import SELF_LOOPS, Adjacency, adjacency_of
 from gwn.laplacians import Step
 from gwn.networks.dynamics import build_dynamics
 from gwn.registry import require_known
@@ -44,7 +44,7 @@ class WaveConv(nn.Module):
     def forward(
         self,
         x: Tensor,
-        edge_index: Tensor,
+        edge_index: Tensor | Adjacency,
         x_prev: Tensor | None = None,
         *,
         velocity: Tensor | None = None,
@@ -58,7 +58,13 @@ class WaveConv(nn.Module):
         if x0 is None:
             step = step._replace(source=0.0)
         adjacency = adjacency_of(
-            edge_index, edge_weight, x.shape[0], dtype=x.dtype, directed=self.directed, self_loops=self.self_loops
+            edge_index,
+            edge_weight,
+            x.shape[0],
+            dtype=x.dtype,
+            device=x.device,
+            directed=self.directed,
+            self_loops=self.self_loops,
         )
         return integrate(self.laplacian.on(adjacency), _Once(step), x, before, 1, x0=x0)
 

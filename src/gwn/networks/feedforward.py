@@ -108,21 +108,25 @@ class FeedForward(nn.Module):
             if not isinstance(layer, nn.Identity):
                 layer.reset_parameters()
 
-    def forward(self, x: Tensor | SparseMatrix) -> Tensor:
+    def forward(self, x: Tensor | SparseMatrix, numbers: Tensor | None = None) -> Tensor:
+        """`numbers` names the rows of `x` for dropout, see `gwn.dropout`."""
         hidden: Tensor = self.layers[0](x)
         for layer, norm in zip(list(self.layers)[1:], self.norms, strict=False):
-            hidden = layer(dropout(self.activation(norm(hidden)), self.dropout, self.training))
+            hidden = layer(dropout(self.activation(norm(hidden)), self.dropout, self.training, numbers))
         return self.activation(self.norms[-1](hidden)) if self.final else hidden
 
 
-def drop_features(x: Tensor, p: float, training: bool) -> Tensor | SparseMatrix:
+def drop_features(x: Tensor, p: float, training: bool, numbers: Tensor | None = None) -> Tensor | SparseMatrix:
     """Dropout on the input; of a CSR tensor only the stored values are drawn, which gives the same distribution."""
     matrix = as_matrix(x)
     if isinstance(matrix, Tensor):
-        return dropout(matrix, p, training)
+        return dropout(matrix, p, training, numbers)
     if not training or p == 0.0:
         return matrix
-    return matrix.with_values(dropout(matrix.values, p, training))
+    if numbers is not None:  # of an entry: row by row, as if the matrix were written out
+        pattern = matrix.pattern
+        numbers = numbers.index_select(0, pattern.row) * pattern.shape[1] + pattern.col
+    return matrix.with_values(dropout(matrix.values, p, training, numbers))
 
 
 def as_matrix(x: Tensor) -> Tensor | SparseMatrix:

@@ -136,22 +136,36 @@ class GWN(nn.Module):
             self.norm.reset_parameters()  # type: ignore[operator]
 
     def forward(
-        self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None, rows: Tensor | None = None
+        self, x: Tensor, edge_index: Tensor | Adjacency, edge_weight: Tensor | None = None, rows: Tensor | None = None
     ) -> Tensor:
-        """Logits [N, c], or those of the nodes `rows` alone, which spares the head the others."""
+        """Logits [N, c], or those of the nodes `rows` alone, which spares the head the others.
+
+        edge_index   [2, E], or an `Adjacency` that was built elsewhere, which holds its weights
+        """
         if self.precompute:
             return self._precomputed(x, edge_index, edge_weight, rows)
-        phi0, phi1 = self.encode(x)
-        operator = self.laplacian.on(self.adjacency(phi0, edge_index, edge_weight))
+        phi0, phi1, adjacency = self._start(x, edge_index, edge_weight)
         whole = self.readout.needs_trajectory
+        operator = self.laplacian.on(adjacency)
         wave = integrate(operator, self.scheme, phi0, phi1, self.num_steps, trajectory=whole)
-        seen = self.norm(self.readout(wave, phi0, phi1))
+        seen, numbers = self.norm(self.readout(wave, phi0, phi1)), adjacency.node_numbers
         if rows is not None:
             seen = seen.index_select(0, rows)
-        logits: Tensor = self.head(drop(seen, self.dropout, self.training))
+            numbers = None if numbers is None else numbers.index_select(0, rows)
+        logits: Tensor = self.head(drop(seen, self.dropout, self.training, numbers), numbers)
         return logits
 
-    def _precomputed(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None, rows: Tensor | None) -> Tensor:
+    def _start(
+        self, x: Tensor, edge_index: Tensor | Adjacency, edge_weight: Tensor | None
+    ) -> tuple[Tensor, Tensor, Adjacency]:
+        """Where the wave starts, and the graph that it travels on."""
+        numbers = edge_index.node_numbers if isinstance(edge_index, Adjacency) else None
+        phi0, phi1 = self.encode(x, numbers)
+        return phi0, phi1, self.adjacency(phi0, edge_index, edge_weight)
+
+    def _precomputed(
+        self, x: Tensor, edge_index: Tensor | Adjacency, edge_weight: Tensor | None, rows: Tensor | None
+    ) -> Tensor:
         """The same function with its linear maps multiplied in another order, see `gwn.networks.precomputed`."""
         p = self.input_dropout if self.training else 0.0
         weights = class_weights(self.phi0.first, self.phi1.first, self.head.first, p)
@@ -166,40 +180,45 @@ class GWN(nn.Module):
 
         return features_times_weights(self._features.get(adjacency, x, rows, build), weights)
 
-    def encode(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Initial displacement and velocity, [N, d] each, from one and the same dropped-out input."""
-        dropped = drop_features(self.features(x), self.input_dropout, self.training)
-        return self.phi0(dropped), self.phi1(dropped)
+    def encode(self, x: Tensor, numbers: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Initial displacement and velocity, [N, d] each, from one and the same dropped-out input.
+
+        numbers   what the rows of `x` are called in all processes that share a graph, see `gwn.dropout`
+        """
+        dropped = drop_features(self.features(x), self.input_dropout, self.training, numbers)
+        return self.phi0(dropped, numbers), self.phi1(dropped, numbers)
 
     def features(self, x: Tensor) -> Tensor:
         """What the encoders see of `x`."""
         return row_normalized(x) if self.row_normalize else x
 
-    def adjacency(self, like: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Adjacency:
+    def adjacency(self, like: Tensor, edge_index: Tensor | Adjacency, edge_weight: Tensor | None = None) -> Adjacency:
         """`S` as this network sees the graph; built on the first call for these edges, then reused."""
         return adjacency_of(
             edge_index,
             edge_weight,
             like.shape[0],
             dtype=like.dtype,
+            device=like.device,
             directed=self.directed,
             self_loops=self.self_loops,
         )
 
     @torch.no_grad()
-    def trajectory(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
+    def trajectory(self, x: Tensor, edge_index: Tensor | Adjacency, edge_weight: Tensor | None = None) -> Tensor:
         """X(0) ... X(n), [n + 1, N, d], in evaluation mode."""
         with evaluating(self):
-            phi0, phi1 = self.encode(x)
-            operator = self.laplacian.on(self.adjacency(phi0, edge_index, edge_weight))
+            phi0, phi1, adjacency = self._start(x, edge_index, edge_weight)
+            operator = self.laplacian.on(adjacency)
             return integrate(operator, self.scheme, phi0, phi1, self.num_steps, trajectory=True)
 
     @torch.no_grad()
-    def attention(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    def attention(
+        self, x: Tensor, edge_index: Tensor | Adjacency, edge_weight: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
         """GWN-fa: the edges (j, i) that S has, [2, E], and the alpha_ij used in steps 0 ... n-1, [n, E]."""
         with evaluating(self):
-            phi0, phi1 = self.encode(x)
-            adjacency = self.adjacency(phi0, edge_index, edge_weight)
+            phi0, phi1, adjacency = self._start(x, edge_index, edge_weight)
             operator = self.laplacian.on(adjacency)
             states = integrate(operator, self.scheme, phi0, phi1, self.num_steps, trajectory=True)
             weights = operator.inner if isinstance(operator, SpeedOperator) else operator

@@ -84,6 +84,8 @@ def mapped_adjacency(graph: GraphFolder, place: Path) -> MappedAdjacency:
         is_edge=NONE,
         degree=NONE,
         symmetric=True,
+        directed=False,
+        self_loops="none",
         place=place,
         graph=graph,
     )

@@ -13,6 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from gwn.adjacency import Adjacency
 from gwn.data.splits import Split
 from gwn.errors import Diverged, GWNError
 from gwn.graph import Graph
@@ -30,7 +31,7 @@ class Seen(Protocol):
     @property
     def x(self) -> Tensor: ...
     @property
-    def edge_index(self) -> Tensor: ...
+    def edge_index(self) -> Tensor | Adjacency: ...
     @property
     def edge_weight(self) -> Tensor | None: ...
 
