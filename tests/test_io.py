@@ -6,6 +6,8 @@ import errno
 import hashlib
 import os
 import pickle
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,17 @@ import pytest
 import torch
 
 from gwn import GWNError
-from gwn.io import content_key, read_json, read_weights, write_atomic, write_json, write_weights
+from gwn.io import (
+    being_written,
+    content_key,
+    file_sha256,
+    read_json,
+    read_weights,
+    safe_name,
+    write_atomic,
+    write_json,
+    write_weights,
+)
 
 
 def fail(error: BaseException) -> Any:
@@ -68,7 +80,7 @@ def test_the_content_is_on_disk_before_the_name_is(tmp_path: Path, monkeypatch: 
         original = getattr(os, name)
         monkeypatch.setattr(os, name, lambda *a, f=original, n=name: (calls.append(n), f(*a))[1])
     write_atomic(tmp_path / "file", b"content")
-    assert calls == ["fsync", "replace"]
+    assert calls == ["fsync", "replace", "fsync"], "the file, its new name, then the folder that holds the name"
     assert (tmp_path / "file").read_bytes() == b"content"
 
 
@@ -146,3 +158,37 @@ def test_a_pickle_is_never_opened(tmp_path: Path) -> None:
     with pytest.raises(GWNError, match="cannot be read"):
         read_weights(path, hashlib.sha256(path.read_bytes()).hexdigest())
     assert not (tmp_path / "sprung").exists()
+
+
+def test_what_fails_while_it_is_written_is_not_there(tmp_path: Path) -> None:
+    target = tmp_path / "table.csv"
+    with pytest.raises(RuntimeError), being_written(target) as private:  # noqa: PT012
+        private.write_text("half")
+        raise RuntimeError("the network blew up")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_process_left_is_removed_and_what_a_living_one_writes_is_not(tmp_path: Path) -> None:
+    target = tmp_path / "[a] *.json"
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    mine, theirs = (tmp_path / f".{target.name}.part-{owner}-x" for owner in (ended.pid, os.getppid()))
+    other = tmp_path / f".other.json.part-{ended.pid}-x"
+    for left in (mine, theirs, other):
+        left.write_text("half")
+    write_json(target, {"n": 1})
+    assert {path.name for path in tmp_path.iterdir()} == {target.name, theirs.name, other.name}
+
+
+@pytest.mark.parametrize("name", ["cora", "my graph", "größe-1.5", "a.b"])
+def test_an_ordinary_name_stays(name: str) -> None:
+    assert safe_name(name) == name
+
+
+@pytest.mark.parametrize("name", ["../../x", "/etc/passwd", "a/b", "..", "", "C:\\x", "a\nb", ".hidden", "x" * 999])
+def test_no_name_leads_out_of_its_folder(tmp_path: Path, name: str) -> None:
+    path = tmp_path / safe_name(name)
+    assert path.parent == tmp_path
+    assert path.resolve().parent == tmp_path.resolve()
+    write_atomic(path, b"content")
+    assert file_sha256(path) == hashlib.sha256(b"content").hexdigest()

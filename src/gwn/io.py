@@ -1,4 +1,8 @@
-"""TOML in and out: the standard library reads it and nobody in it writes it, so a small writer for plain tables."""
+"""Files, written whole or not at all: the only place that knows how bytes, JSON, TOML and tensors get to a disk.
+
+A file is written under a private name beside its target, flushed to the disk, and renamed; then the folder is flushed,
+so that the new name survives a power cut too. A reader sees the old file or the new one. Nothing is ever pickled.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +14,25 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
-
-from safetensors import SafetensorError
-from safetensors.torch import load as load_tensors
-from safetensors.torch import save as save_tensors
-from torch import Tensor
+from typing import TYPE_CHECKING, Any
 
 from gwn.errors import GWNError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+CHUNK_BYTES = 1 << 20
+LONGEST_NAME = 100
+_UNSAFE = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|]')
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def content_key(description: Mapping[str, Any]) -> str:
@@ -28,25 +40,88 @@ def content_key(description: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()[:12]
 
 
-def write_atomic(path: Path, content: bytes) -> None:
-    """Write beside the target, flush to disk, then rename: a reader sees the old file or the new one."""
-    temporary = None
+def safe_name(name: str) -> str:
+    """`name` as part of a file name that cannot lead out of its folder; a name that is one already stays as it is."""
+    return _UNSAFE.sub("_", name).lstrip(".")[:LONGEST_NAME] or "_"
+
+
+def file_sha256(path: Path) -> str:
+    """SHA-256 of a file's bytes; it is read, never interpreted."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(CHUNK_BYTES):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+@contextmanager
+def being_written(path: Path, *, advice: str = "choose another place with --out or free some space") -> Iterator[Path]:
+    """A private file beside `path`, which takes its place when the block ends well and is gone otherwise.
+
+    advice   what a person can do where it cannot be written
+    """
+    private = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".part-", delete=False) as handle:
-            temporary = handle.name
-            handle.write(content)
-            handle.flush()
-            os.fsync(handle.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())  # temporary files are private; results are not
-        os.replace(temporary, path)
+        _remove_abandoned(path)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.part-{os.getpid()}-")
+        os.close(handle)
+        private = Path(name)
+        yield private
+        os.chmod(private, 0o666 & ~_umask())  # temporary files are private; results are not
+        publish(private, path)
     except OSError as error:
         reason = "the disk is full" if error.errno == errno.ENOSPC else (error.strerror or str(error))
-        raise GWNError(f"cannot write {path}: {reason}; choose another place with --out or free some space") from None
+        raise GWNError(f"cannot write {path}: {reason}; {advice}") from None
     finally:  # after an interrupt too
-        if temporary is not None:
-            with suppress(OSError):
-                os.unlink(temporary)
+        if private is not None:
+            private.unlink(missing_ok=True)
+
+
+def publish(private: Path, path: Path) -> None:
+    """Give a finished file or folder its name, in one step that survives a power cut."""
+    if private.is_file():
+        _sync(private, os.O_RDWR)
+    os.replace(private, path)
+    with suppress(OSError):  # Windows and some network disks know no flushing of a folder
+        _sync(path.parent, os.O_RDONLY)
+
+
+def _sync(path: Path, flags: int) -> None:
+    handle = os.open(path, flags)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _remove_abandoned(path: Path) -> None:
+    """Private files for `path` whose process was killed."""
+    for left in path.parent.glob(f".{_globbed(path.name)}.part-*"):
+        owner = left.name.rsplit(".part-", 1)[1].split("-", 1)[0]
+        if owner.isdigit() and not is_running(int(owner)):
+            left.unlink(missing_ok=True)
+
+
+def _globbed(name: str) -> str:
+    return re.sub(r"([*?[])", r"[\1]", name)
+
+
+def is_running(process: int) -> bool:
+    """Whether there is a process of this number."""
+    try:
+        os.kill(process, 0)
+    except PermissionError:
+        return True
+    except OSError:
+        return False
+    return True
+
+
+def write_atomic(path: Path, content: bytes) -> None:
+    """The whole content of a file."""
+    with being_written(path) as private:
+        private.write_bytes(content)
 
 
 def _umask() -> int:
@@ -74,6 +149,8 @@ def read_json(path: Path) -> dict[str, Any]:
 
 def write_weights(path: Path, weights: Mapping[str, Tensor]) -> str:
     """Save tensors as safetensors; the SHA-256 of the file."""
+    from safetensors.torch import save as save_tensors
+
     content = save_tensors({name: tensor.detach().cpu().contiguous() for name, tensor in weights.items()})
     write_atomic(path, content)
     return hashlib.sha256(content).hexdigest()
@@ -81,6 +158,9 @@ def write_weights(path: Path, weights: Mapping[str, Tensor]) -> str:
 
 def read_weights(path: Path, sha256: str) -> dict[str, Tensor]:
     """Load tensors, refusing a file that is not the one that was written."""
+    from safetensors import SafetensorError
+    from safetensors.torch import load as load_tensors
+
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -92,14 +172,6 @@ def read_weights(path: Path, sha256: str) -> dict[str, Tensor]:
     except SafetensorError as error:
         raise GWNError(f"the weights {path} cannot be read ({error}); train again") from None
     return tensors
-
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def read_toml(path: Path) -> dict[str, Any]:

@@ -8,9 +8,10 @@ import torch
 
 from gwn.data import DATASETS
 from gwn.data.dataset import Dataset
-from gwn.data.download import data_roots, sha256
+from gwn.data.download import data_roots
 from gwn.data.splits import SPLITS
 from gwn.graph import Graph, count_self_loops
+from gwn.io import file_sha256
 from gwn.registry import lookup
 
 
@@ -79,7 +80,7 @@ def verify(name: str) -> list[tuple[str, str]]:
         found = next((root / path for root in roots if (root / path).is_file()), None)
         if found is None:
             status = "missing"
-        elif sha256(found) == digest:
+        elif file_sha256(found) == digest:
             status = "ok"
         else:
             status = "changed" if spec.pinned else "unknown"

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import http.client
 import os
-import tempfile
 import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 
 from gwn.data.catalogue import DatasetSpec
 from gwn.errors import GWNError
+from gwn.io import CHUNK_BYTES, being_written, file_sha256
 
 TIMEOUT_SECONDS = 30
-CHUNK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -42,15 +40,6 @@ def data_roots() -> tuple[Path, ...]:
     return (root, cache_root() / "data")
 
 
-def sha256(path: Path) -> str:
-    """SHA-256 of a file's bytes; it is read, never interpreted."""
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while chunk := file.read(CHUNK_BYTES):
-            digest.update(chunk)
-    return digest.hexdigest()
-
-
 def locate(spec: DatasetSpec) -> Located:
     """The root that has the files of `spec`, every hash checked before anything is opened."""
     roots = data_roots()
@@ -68,7 +57,7 @@ def locate(spec: DatasetSpec) -> Located:
 
 def _checked(spec: DatasetSpec, root: Path, path: str) -> str:
     try:
-        found = sha256(root / path)
+        found = file_sha256(root / path)
     except OSError as error:
         raise GWNError(f"{path} in {root} cannot be read: {error.strerror}") from error
     _require_hash(spec, path, found, where=f"in {root}")
@@ -85,23 +74,17 @@ def _require_hash(spec: DatasetSpec, path: str, found: str, *, where: str) -> No
 
 
 def _download(spec: DatasetSpec, path: str, target: Path, *, missing: Path) -> None:
-    """Into a temporary file, then into place in one step: two processes at once cannot harm each other."""
-    partial = None
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=target.parent, prefix=".partial-", delete=False) as file:
-            partial = Path(file.name)
-            with urllib.request.urlopen(spec.urls[path], timeout=TIMEOUT_SECONDS) as answer:
+    """Fetch one file; what comes is checked before it gets its name."""
+    advice = "set GWN_CACHE to a folder that can be written to"
+    with being_written(target, advice=advice) as private:
+        try:
+            with private.open("wb") as file, urllib.request.urlopen(spec.urls[path], timeout=TIMEOUT_SECONDS) as answer:
                 while chunk := answer.read(CHUNK_BYTES):
                     file.write(chunk)
-        _require_hash(spec, path, sha256(partial), where=f"from {spec.urls[path]}")
-        os.replace(partial, target)
-    except (OSError, http.client.HTTPException) as error:
-        reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or error
-        raise GWNError(
-            f"{spec.name}: {missing.name} is missing in {missing.parent} and could not be downloaded ({reason}); "
-            "set GWN_DATA to a folder that has it, or try again with a network"
-        ) from error
-    finally:
-        if partial is not None:
-            partial.unlink(missing_ok=True)
+        except (OSError, http.client.HTTPException) as error:
+            reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or error
+            raise GWNError(
+                f"{spec.name}: {missing.name} is missing in {missing.parent} and could not be downloaded ({reason}); "
+                "set GWN_DATA to a folder that has it, or try again with a network"
+            ) from error
+        _require_hash(spec, path, file_sha256(private), where=f"from {spec.urls[path]}")

@@ -14,12 +14,12 @@ import torch
 from torch import Tensor
 
 from gwn.data.dataset import Dataset
-from gwn.data.download import sha256
 from gwn.data.schema import FeatureSchema
 from gwn.data.splits import Split, splits_from_masks
 from gwn.data.tables import Table, first_line, read_head, read_table
 from gwn.errors import GWNError
 from gwn.graph import Graph, undirected, undirected_edges
+from gwn.io import file_sha256
 
 MASKS = ("train_mask", "val_mask", "test_mask")
 
@@ -54,7 +54,7 @@ def load_graph_file(path: Path, *, directed: bool = False) -> Dataset:
         default_split=next(iter(published), "stratified"),
         directed=directed,
         published=published,
-        files={path.name: sha256(path)},
+        files={path.name: file_sha256(path)},
     )
 
 
@@ -179,7 +179,7 @@ def load_files(
         default_split="stratified",
         directed=directed,
         published={},
-        files={table.path.name: sha256(table.path) for table in (edge_table, node_table)},
+        files={table.path.name: file_sha256(table.path) for table in (edge_table, node_table)},
     )
     return dataset, schema
 

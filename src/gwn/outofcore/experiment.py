@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 from gwn.data import Split
 from gwn.data.folders.folder import GraphFolder
 from gwn.errors import GWNError
-from gwn.io import content_key
+from gwn.io import being_written, content_key
 from gwn.networks import GWN
 from gwn.outofcore.fit import fit_files, predict_files
 from gwn.outofcore.propagate import propagate
@@ -104,26 +103,16 @@ def predict_to_csv(trained: TrainedModel, graph: GraphFolder, root: Path, out: P
         raise GWNError(f"this model was trained on {expected} features, {graph.path} has {graph.num_features}")
     features = propagate(graph, network, root, memory=memory)
     names = trained.class_names
-    partial = out.with_name(f".part-{os.getpid()}-{out.name}")
     written = 0
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        with partial.open("w", newline="", encoding="utf-8") as file:
-            lines = csv.writer(file, lineterminator="\n")
-            lines.writerow(["node", "predicted", *(f"p_{name}" for name in names)])
-            ids = _ids(graph)
-            for logits in predict_files(network, features):
-                shares = logits.double().softmax(1)
-                for row, best in zip(shares.tolist(), shares.argmax(1).tolist(), strict=True):
-                    lines.writerow([next(ids), names[best], *row])
-                    written += 1
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(partial, out)
-    except OSError as error:
-        raise GWNError(f"cannot write {out}: {error.strerror}; choose another place with --out") from None
-    finally:
-        partial.unlink(missing_ok=True)
+    with being_written(out) as private, private.open("w", newline="", encoding="utf-8") as file:
+        lines = csv.writer(file, lineterminator="\n")
+        lines.writerow(["node", "predicted", *(f"p_{name}" for name in names)])
+        ids = _ids(graph)
+        for logits in predict_files(network, features):
+            shares = logits.double().softmax(1)
+            for row, best in zip(shares.tolist(), shares.argmax(1).tolist(), strict=True):
+                lines.writerow([next(ids), names[best], *row])
+                written += 1
     return written
 
 

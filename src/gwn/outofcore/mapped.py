@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -16,7 +15,7 @@ from torch import Tensor
 
 from gwn.adjacency import Adjacency
 from gwn.data.folders.folder import ArrayWriter, GraphFolder, as_tensor, open_array
-from gwn.io import read_json, write_json
+from gwn.io import being_written, read_json, write_json
 from gwn.sparse import Pattern, SparseMatrix
 
 BLOCK_ARCS = 1 << 20
@@ -112,17 +111,16 @@ def _values(graph: GraphFolder, place: Path, bounds: tuple[int, ...], walk: bool
     path = place / ("walk.npy" if walk else "symmetric.npy")
     record = path.with_suffix(".json")
     if not record.is_file():
-        partial = path.with_suffix(".part")
-        writer = ArrayWriter(partial, "<f4")
         inverse = np.empty(graph.num_nodes, dtype=np.float32)
         for first, last in pairwise(bounds):
             degree = np.diff(graph.indptr[first : last + 1]).astype(np.float32)
             inverse[first:last] = np.where(degree > 0, np.maximum(degree, 1) ** (-1.0 if walk else -0.5), 0.0)
-        for first, last in pairwise(bounds):
-            start, stop = int(graph.indptr[first]), int(graph.indptr[last])
-            rows = np.repeat(inverse[first:last], np.diff(graph.indptr[first : last + 1]))
-            writer.append(rows if walk else rows * inverse[graph.indices[start:stop]])
-        facts = writer.finish()
-        os.replace(partial, path)
+        with being_written(path) as private:
+            writer = ArrayWriter(private, "<f4")
+            for first, last in pairwise(bounds):
+                start, stop = int(graph.indptr[first]), int(graph.indptr[last])
+                rows = np.repeat(inverse[first:last], np.diff(graph.indptr[first : last + 1]))
+                writer.append(rows if walk else rows * inverse[graph.indices[start:stop]])
+            facts = writer.finish()
         write_json(record, facts)
     return open_array(path, read_json(record))

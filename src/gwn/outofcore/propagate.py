@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from torch import Tensor
 
 from gwn.data.folders.folder import ArrayWriter, GraphFolder, check_array, open_array
 from gwn.errors import GWNError
-from gwn.io import content_key, read_json, write_json
+from gwn.io import being_written, content_key, read_json, safe_name, write_json
 from gwn.networks import GWN
 from gwn.outofcore.mapped import mapped_adjacency
 from gwn.schemes import Bessel, Newmark, integrate
@@ -126,7 +125,7 @@ def propagate(
     memory   bytes this process may hold; decides how many columns go at a time
     """
     require_fixed(model)
-    place = root / f"propagated-{graph.name}-{content_key(description(graph, model))}"
+    place = root / f"propagated-{safe_name(graph.name)}-{content_key(description(graph, model))}"
     place.mkdir(parents=True, exist_ok=True)
     width = graph.num_features + 1
     blocks = find_blocks(place, check=True)
@@ -197,22 +196,20 @@ def _write_block(graph: GraphFolder, model: GWN, operator: object, place: Path, 
     block = _columns(graph, first, last)
     still = torch.zeros_like(block)
     name = place / f"columns-{first:05d}-{last:05d}"
-    partial = name.with_suffix(f".part-{os.getpid()}")
     moved = integrate(operator, model.scheme, block, still, model.num_steps)  # type: ignore[arg-type]
     _require_finite(moved, model)
     pushed = integrate(operator, model.scheme, still, block, model.num_steps)  # type: ignore[arg-type]
     _require_finite(pushed, model)
-    writer = ArrayWriter(partial, "<f4", (2 * (last - first),))
-    try:
-        for start in range(0, graph.num_nodes, ROWS):
-            rows = slice(start, start + ROWS)
-            writer.append(torch.cat([moved[rows], pushed[rows]], dim=1).numpy())
-        record = writer.finish()
-        os.replace(partial, name.with_suffix(".npy"))
-        write_json(name.with_suffix(".json"), record)
-    finally:
-        writer.abandon()
-        partial.unlink(missing_ok=True)
+    with being_written(name.with_suffix(".npy")) as private:
+        writer = ArrayWriter(private, "<f4", (2 * (last - first),))
+        try:
+            for start in range(0, graph.num_nodes, ROWS):
+                rows = slice(start, start + ROWS)
+                writer.append(torch.cat([moved[rows], pushed[rows]], dim=1).numpy())
+            record = writer.finish()
+        finally:
+            writer.abandon()
+    write_json(name.with_suffix(".json"), record)
 
 
 def _columns(graph: GraphFolder, first: int, last: int) -> Tensor:

@@ -15,7 +15,7 @@ from torch import nn
 from gwn.data import Dataset, Split
 from gwn.errors import Diverged, GWNError
 from gwn.graph import Graph
-from gwn.io import content_key, read_json, read_weights, write_json, write_weights
+from gwn.io import content_key, read_json, read_weights, safe_name, write_json, write_weights
 from gwn.models import ModelSpec
 from gwn.training.config import TrainConfig
 from gwn.training.loop import Fit, OnEpoch, fit, seed_everything
@@ -87,7 +87,7 @@ class Experiment:
 
     def folder(self, root: Path) -> Path:
         """Where its results live: the same configuration always has the same name."""
-        return root / f"{self.dataset.name}-{self.model.name}-{content_key(self.describe())}"
+        return root / f"{safe_name(self.dataset.name)}-{self.model.name}-{content_key(self.describe())}"
 
 
 def run_experiment(

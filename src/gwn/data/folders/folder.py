@@ -34,6 +34,7 @@ from gwn.data.dataset import Dataset
 from gwn.data.splits import Split
 from gwn.errors import GWNError
 from gwn.graph import Graph
+from gwn.io import is_running, publish
 
 
 class ArrayWriter:
@@ -307,7 +308,8 @@ def new_folder(path: Path, *, force: bool = False) -> Iterator[FolderWriter]:
     writer = None
     try:
         for left in path.parent.glob(f".{path.name}.partial-*"):  # of a process that was killed
-            if not _alive(left):
+            owner = left.name.rsplit("-", 1)[1]
+            if not owner.isdigit() or not is_running(int(owner)):
                 shutil.rmtree(left, ignore_errors=True)
         partial.mkdir(parents=True)
         writer = FolderWriter(partial)
@@ -316,18 +318,10 @@ def new_folder(path: Path, *, force: bool = False) -> Iterator[FolderWriter]:
         (partial / "meta.json").write_text(json.dumps(meta, indent=2) + "\n", encoding="utf-8")
         if path.exists():
             shutil.rmtree(path)
-        os.replace(partial, path)
+        publish(partial, path)
     except OSError as error:
         raise GWNError(f"cannot write {path}: {error.strerror or error}; choose another --out") from None
     finally:
         if writer is not None:
             writer.abandon()
         shutil.rmtree(partial, ignore_errors=True)
-
-
-def _alive(partial: Path) -> bool:
-    try:
-        os.kill(int(partial.name.rsplit("-", 1)[1]), 0)
-    except (OSError, ValueError):
-        return False
-    return True

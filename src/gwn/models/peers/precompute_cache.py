@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import sys
-import tempfile
 import time
 import zipfile
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -18,6 +16,7 @@ from torch import Tensor
 
 from gwn.data.download import cache_root
 from gwn.errors import GWNError
+from gwn.io import being_written
 from gwn.sparse import TensorCache
 
 SLOW_SECONDS = 2.0
@@ -94,16 +93,9 @@ def _read(path: Path) -> Arrays | None:
 
 
 def _write(path: Path, arrays: Arrays) -> None:
-    """Beside its target, then into place in one step; a folder that cannot be written to only costs time."""
-    partial = None
+    """A folder that cannot be written to only costs time."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".partial-", delete=False) as file:
-            partial = Path(file.name)
+        with being_written(path) as private, private.open("wb") as file:
             np.savez(file, **dict(arrays))  # type: ignore[arg-type]
-        os.replace(partial, path)
-    except OSError as error:
-        print(f"{path} could not be written ({error.strerror}); it will be computed again", file=sys.stderr)
-    finally:
-        if partial is not None:
-            partial.unlink(missing_ok=True)
+    except GWNError as error:
+        print(f"{error}; it will be computed again", file=sys.stderr)
