@@ -11,3 +11,9 @@ class Diverged(GWNError):
 
 class TeamBroken(GWNError):
     """Another process of the team is gone: the cause lies there, and is told there."""
+
+
+def refuse_newer(path: object, found: object, known: int) -> None:
+    """Refuse a file whose format number is higher than the one that this version knows."""
+    if isinstance(found, int) and found > known:
+        raise GWNError(f"{path} was written by a newer version of gwn (format {found}); upgrade to read it")

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gwn.errors import GWNError
+from gwn.errors import GWNError, refuse_newer
 from gwn.io import read_json, write_json
 from gwn.paper.cell import Cell
 
@@ -39,6 +39,7 @@ def read_cell(results: Path, cell: Cell) -> dict[str, Any] | None:
     except GWNError:
         raise GWNError(f"{path} was cut or edited: it is not a JSON object; {again}") from None
     seal = record.pop("sha256", None)
+    refuse_newer(path, record.get("format"), FORMAT)
     if record.get("format") != FORMAT:
         raise GWNError(f"{path} has format {record.get('format')!r}, this version reads {FORMAT}; {again}")
     if record.get("cell") != cell.name or seal != _seal(record):

@@ -32,7 +32,7 @@ from torch import Tensor
 
 from gwn.data.dataset import Dataset
 from gwn.data.splits import Split
-from gwn.errors import GWNError
+from gwn.errors import GWNError, refuse_newer
 from gwn.graph import Graph
 from gwn.io import is_running, publish
 
@@ -153,6 +153,9 @@ class GraphFolder:
             raise GWNError(f"{path} has no meta.json, so it is not a finished graph folder; make it again")
         try:
             meta = json.loads((path / "meta.json").read_text(encoding="utf-8"))
+            family, _, number = str(meta["format"]).rpartition("-")
+            if family == "gwn-graph" and number.isdigit():
+                refuse_newer(path, int(number), 1)
             if meta["format"] != FORMAT or not meta["finished"] or any(n not in meta["arrays"] for n in REQUIRED):
                 raise ValueError(f"format {meta['format']!r}")
             found = cls(path, meta)

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from gwn.errors import GWNError
+from gwn.errors import GWNError, refuse_newer
 from gwn.io import read_json
 
 FORMAT = 1
@@ -109,11 +109,15 @@ def read_figure(path: Path) -> CurveData:
     if not path.is_file():
         raise GWNError(f"{path} does not exist; compute it with {command}")
     try:
-        return figure_from_json(read_json(path))
-    except Odd as error:
-        reason = str(error)
+        data = read_json(path)
     except GWNError:
         reason = "it is not JSON"
+    else:
+        refuse_newer(path, data.get("format"), FORMAT)
+        try:
+            return figure_from_json(data)
+        except Odd as error:
+            reason = str(error)
     raise GWNError(f"{path} was cut or edited ({reason}); compute it again with {command} --recompute")
 
 
