@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import io
 import pickle
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,10 +15,11 @@ import torch.nn.functional as F
 from hypothesis import given, settings
 from torch import Tensor, nn
 
+import gwn
 from dense import close
 from graphs import AWKWARD_NODES, NO_EDGES, awkward, edge_lists, normal, random_edges, toy_graph
 from gwn import GWNError
-from gwn.models import MODELS, ModelSpec, model_spec
+from gwn.models import FORMER_NAMES, MODELS, ModelSpec, model_spec
 from seeds import reseed
 
 IN, OUT, N = 6, 3, AWKWARD_NODES
@@ -272,3 +276,25 @@ def test_the_shelf_describes_it(spec: ModelSpec) -> None:
 def test_the_nearest_name_is_suggested() -> None:
     with pytest.raises(GWNError, match=r"unknown model 'gwn-sim'; did you mean 'gwn-sym'\?"):
         model_spec("gwn-sim")
+
+
+def test_a_former_name_still_finds_its_model() -> None:
+    assert model_spec("gwn") is MODELS["gwn-plus"]
+    assert not {*FORMER_NAMES} & {*MODELS}
+    assert {*FORMER_NAMES.values()} <= {*MODELS}
+
+
+def test_the_shelf_can_be_read_without_pytorch() -> None:
+    """The package itself is left out: what it imports is its own affair."""
+    program = """
+import sys, types
+package = types.ModuleType("gwn")
+package.__path__ = [sys.argv[1]]
+sys.modules["gwn"] = package
+from gwn.models import MODELS
+assert len(MODELS) == int(sys.argv[2])
+print(*sorted({"torch", "torch_geometric", "numpy", "scipy", "optuna"} & {*sys.modules}))
+"""
+    arguments = [str(Path(gwn.__file__).parent), str(len(MODELS))]
+    done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.strip()) == (0, ""), done.stderr

@@ -8,17 +8,18 @@ from dataclasses import replace
 import pytest
 from optuna.trial import FrozenTrial, TrialState
 
+from gwn.dimension import Dimension
 from gwn.models import MODELS, model_spec
 from gwn.training import TrainConfig
 from gwn.tuning import Job, Search, run_search
 from gwn.tuning.objective import SETTINGS, SPLITS, START, TRAINING
-from gwn.tuning.space import Dimension, Space
-from gwn.tuning.spaces import PEER_DIMENSIONS, PEER_STARTS, SPACES
+from gwn.tuning.spaces import SPACES
 from gwn.tuning.workers import work
 
 MakeSearch = Callable[..., Search]
 MakeJob = Callable[..., Job]
-PEERS = SPACES["peers"]
+SPACE = SPACES["peers"]
+PEERS = [name for name, spec in MODELS.items() if spec.search]
 
 
 def run(job: Job, search: Search) -> list[FrozenTrial]:
@@ -26,14 +27,13 @@ def run(job: Job, search: Search) -> list[FrozenTrial]:
 
 
 def test_every_peer_has_dimensions_of_its_own() -> None:
-    expected = {name for name, spec in MODELS.items() if spec.kind != "wave"} - {"majority"}
-    assert {*PEER_DIMENSIONS} == expected
+    assert {name for name, spec in MODELS.items() if spec.kind != "wave"} - {"majority"} == {*PEERS}
 
 
-@pytest.mark.parametrize("model", sorted(PEER_DIMENSIONS))
+@pytest.mark.parametrize("model", PEERS)
 def test_own_dimensions_are_settings_and_come_before_the_shared_ones(model: str) -> None:
-    spec, own = model_spec(model), PEER_DIMENSIONS[model]
-    names = [dimension.setting for dimension in PEERS.dimensions_of(spec)]
+    spec, own = model_spec(model), model_spec(model).search
+    names = [dimension.setting for dimension in SPACE.dimensions_of(spec)]
     assert {dimension.setting for dimension in own} <= {*spec.settings(), *TrainConfig.__dataclass_fields__}
     assert names[: len(own)] == [dimension.setting for dimension in own]
     assert len({*names}) == len(names)
@@ -58,8 +58,8 @@ def test_a_normalized_space_searches_the_same_on_row_normalised_features(name: s
 @pytest.mark.parametrize("model", sorted(MODELS))
 def test_published_settings_are_the_defaults(model: str) -> None:
     spec = model_spec(model)
-    parameters, beyond = PEERS.start(0, spec, {})
-    searched = {dimension.setting: dimension for dimension in PEERS.dimensions_of(spec)}
+    parameters, beyond = SPACE.start(0, spec, {})
+    searched = {dimension.setting: dimension for dimension in SPACE.dimensions_of(spec)}
     for name, value in {**TrainConfig().to_json(), **spec.training, **spec.defaults()}.items():
         if name in beyond:
             assert beyond[name] == value
@@ -68,11 +68,11 @@ def test_published_settings_are_the_defaults(model: str) -> None:
             assert {*searched[name].parameters(value).items()} <= {*parameters.items()}
 
 
-@pytest.mark.parametrize("model", sorted(PEER_STARTS))
+@pytest.mark.parametrize("model", PEERS)
 def test_starts_have_settings_of_their_model(model: str) -> None:
     spec = model_spec(model)
-    for number, start in enumerate(PEERS.starts_of(spec)):
-        parameters, beyond = PEERS.start(number, spec, {})
+    for number, start in enumerate(SPACE.starts_of(spec)):
+        parameters, beyond = SPACE.start(number, spec, {})
         assert {*start} <= {*spec.settings(), *TrainConfig().to_json()}
         assert parameters or beyond
 
@@ -127,16 +127,16 @@ def test_other_spaces_begin_at_random(make_search: MakeSearch, make_job: MakeJob
 
 
 def test_own_dimensions_replace_shared_ones_and_belong_to_the_key() -> None:
-    without: Space = replace(PEERS, own={})
-    sgc, wave = model_spec("sgc"), model_spec("gwn")
-    assert [d.high for d in PEERS.dimensions_of(sgc) if d.setting == "lr"] == [0.5]
-    assert without.key(sgc) != PEERS.key(sgc)
-    assert without.key(wave) == PEERS.key(wave)
+    without = replace(SPACE, own=False)
+    sgc, wave = model_spec("sgc"), model_spec("gwn-plus")
+    assert [d.high for d in SPACE.dimensions_of(sgc) if d.setting == "lr"] == [0.5]
+    assert without.key(sgc) != SPACE.key(sgc)
+    assert without.key(wave) == SPACE.key(wave)
 
 
 @pytest.mark.parametrize("space", ["extended", "extended-short"])
 def test_starts_of_the_wave_family_are_tried_in_order(space: str, make_search: MakeSearch, make_job: MakeJob) -> None:
-    search = make_search("epochs=1", model="gwn", space=space, search_splits=1)
+    search = make_search("epochs=1", model="gwn-plus", space=space, search_splits=1)
     starts = SPACES[space].starts
     trials = run(make_job(search, len(starts) + 1), search)
     assert [trial.user_attrs.get(START) for trial in trials] == [*range(len(starts)), None]

@@ -9,12 +9,12 @@ import optuna
 import pytest
 
 from gwn import GWNError
+from gwn.dimension import Dimension
 from gwn.models import MODELS, model_spec
 from gwn.schemes import SCHEMES
 from gwn.schemes.base import count_steps
 from gwn.training import TrainConfig
-from gwn.tuning.space import Dimension, Space
-from gwn.tuning.spaces import SPACES, choose_space
+from gwn.tuning.spaces import SPACES, Space, choose_space
 
 
 def samples(space: str, model: str, count: int, **fixed: Any) -> list[dict[str, Any]]:
@@ -57,7 +57,7 @@ def test_baselines_have_their_own_settings_only(model: str) -> None:
 @pytest.mark.parametrize("model", sorted(MODELS))
 @pytest.mark.parametrize("space", sorted(SPACES))
 def test_every_choice_can_be_built(space: str, model: str) -> None:
-    if model == "gwn" and not space.startswith("extended"):
+    if model == "gwn-plus" and not space.startswith("extended"):
         pytest.skip("the paper's tau goes beyond the stability bound of the physical wave: those trials are pruned")
     spec = model_spec(model)
     training = {*TrainConfig.__dataclass_fields__}
@@ -69,7 +69,7 @@ def test_every_choice_can_be_built(space: str, model: str) -> None:
 
 
 def test_extended_space_offers_everything_and_keeps_one_step_within_reach() -> None:
-    drawn = samples("extended", "gwn", 400)
+    drawn = samples("extended", "gwn-plus", 400)
     schemes = Counter(one["scheme"] for one in drawn)
     assert {*schemes} == {*SCHEMES}
     steps = [count_steps(one["time"], one["tau"]) for one in drawn]
@@ -85,7 +85,7 @@ def test_extended_space_offers_everything_and_keeps_one_step_within_reach() -> N
 
 
 def test_fixed_settings_are_not_searched_and_decide_what_applies() -> None:
-    for one in samples("extended", "gwn", 30, laplacian="klein-gordon", weight_decay=0.5):
+    for one in samples("extended", "gwn-plus", 30, laplacian="klein-gordon", weight_decay=0.5):
         assert one["laplacian"] == "klein-gordon"
         assert one["weight_decay"] == 0.5
         assert "mass" in one
@@ -96,7 +96,7 @@ def test_fixed_settings_are_not_searched_and_decide_what_applies() -> None:
 def test_key_knows_every_number() -> None:
     first = Space(name="a", title="", dimensions=(Dimension(setting="tau", low=0.1, high=1.0),))
     second = Space(name="a", title="", dimensions=(Dimension(setting="tau", low=0.1, high=2.0),))
-    gwn, mlp = model_spec("gwn"), model_spec("mlp")
+    gwn, mlp = model_spec("gwn-plus"), model_spec("mlp")
     assert first.key(gwn) != second.key(gwn)
     assert first.key(mlp) == second.key(mlp), "an MLP has no tau"
     assert len({space.key(gwn) for space in SPACES.values()}) == len(SPACES)
@@ -112,6 +112,6 @@ def test_short_spaces_end_early_and_are_otherwise_the_same() -> None:
 def test_default_spaces() -> None:
     assert choose_space(model_spec("gwn-fa"), None).name == "standard"
     assert choose_space(model_spec("mlp"), None).name == "standard"
-    assert choose_space(model_spec("gwn"), None).name == "extended"
+    assert choose_space(model_spec("gwn-plus"), None).name == "extended"
     with pytest.raises(GWNError, match="did you mean 'paper'"):
-        choose_space(model_spec("gwn"), "papr")
+        choose_space(model_spec("gwn-plus"), "papr")

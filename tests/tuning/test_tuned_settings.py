@@ -12,12 +12,12 @@ from gwn.io import read_toml, write_toml
 from gwn.models import MODELS, model_spec
 from gwn.settings import SHIPPED, find_tuned
 
-MODEL = model_spec("gwn")
+MODEL = model_spec("gwn-plus")
 
 
 def write(folder: Path, data: str = "hash", **settings: Any) -> None:
     table = {"data": data, "settings": settings, "training": {"lr": 0.02}}
-    write_toml(folder / "gwn.toml", {"cora": {"per-class": table}})
+    write_toml(folder / "gwn-plus.toml", {"cora": {"per-class": table}})
 
 
 def test_found_here_first_then_among_those_that_ship(tmp_path: Path) -> None:
@@ -36,6 +36,18 @@ def test_found_here_first_then_among_those_that_ship(tmp_path: Path) -> None:
     for other in (("cora", "geom", "hash"), ("texas", "per-class", "hash"), ("cora", "per-class", "other data")):
         assert find_tuned(MODEL, *other, folders) is None
     assert find_tuned(model_spec("mlp"), "cora", "per-class", "hash", folders) is None
+
+
+def test_a_file_with_the_models_former_name_is_read(tmp_path: Path) -> None:
+    write(tmp_path, time=2.0)
+    (tmp_path / "gwn-plus.toml").rename(tmp_path / "gwn.toml")
+    found = find_tuned(MODEL, "cora", "per-class", "hash", [tmp_path])
+    assert found is not None
+    assert found.file.name == "gwn.toml"
+    write(tmp_path, time=3.0)
+    found = find_tuned(MODEL, "cora", "per-class", "hash", [tmp_path])
+    assert found is not None
+    assert found.settings == {"time": 3.0}, "the file with the present name comes first"
 
 
 def test_given_settings_win_and_take_their_options_with_them(tmp_path: Path) -> None:
@@ -57,13 +69,13 @@ def test_given_settings_win_and_take_their_options_with_them(tmp_path: Path) -> 
 @pytest.mark.parametrize("settings", [{"tauu": 1.0}, {"tau": -1.0}, {"tau": 5.0}, {"tau": "quick"}])
 def test_edited_files_are_refused_with_their_name(tmp_path: Path, settings: dict[str, Any]) -> None:
     write(tmp_path, **settings)
-    with pytest.raises(GWNError, match=r"gwn\.toml \[cora\.per-class\]: .*--no-tuned"):
+    with pytest.raises(GWNError, match=r"gwn-plus\.toml \[cora\.per-class\]: .*--no-tuned"):
         find_tuned(MODEL, "cora", "per-class", "hash", [tmp_path])
 
 
 @pytest.mark.parametrize("text", ["[cora]\nper-class = 3", "[cora.per-class]\nsettings = 3", "[cora.per-class]"])
 def test_other_tables_are_refused(tmp_path: Path, text: str) -> None:
-    (tmp_path / "gwn.toml").write_text(text)
+    (tmp_path / "gwn-plus.toml").write_text(text)
     with pytest.raises(GWNError, match="has no settings and training"):
         find_tuned(MODEL, "cora", "per-class", "hash", [tmp_path])
 

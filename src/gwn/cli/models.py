@@ -48,7 +48,7 @@ def _settings(spec: ModelSpec, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps({"model": of_model, "training": of_training}, indent=2))
         return
-    typer.echo(f"{spec.title} ({spec.paper})\n\n{inspect.getdoc(spec.network)}\n")
+    typer.echo(f"{spec.title} ({spec.paper})\n\n{inspect.getdoc(spec.network_class)}\n")
     parts = (("model", of_model), ("training", of_training))
     rows = [[key, str(value), part] for part, values in parts for key, value in values.items()]
     print_table(["name", "default", "of"], rows, title="--set NAME=VALUE", left=3)

@@ -78,7 +78,7 @@ def _of_dynamics(
     from gwn.stability import analyse
     from gwn.training.config import parse_settings
 
-    spec = model_spec("gwn")
+    spec = model_spec("gwn-plus")
     data = load_dataset(dataset, directed=directed)
     rows = []
     for tau in taus:

@@ -23,8 +23,8 @@ def tune(
     split: str | None = typer.Option(None, help="As for `gwn train`. Default: the dataset's."),
     space: str | None = typer.Option(
         None,
-        help="paper, standard (weight decay also small), extended (GWN+) or peers; with -normalized at its end, on "
-        "row-normalised features (not paper). Default: standard; extended for gwn.",
+        help="paper, standard (weight decay also small), extended or peers; with -normalized at its end, on "
+        "row-normalised features (not paper). Default: standard; extended for gwn-plus.",
     ),
     trials: int = typer.Option(100, help="How many trials in total, those of earlier calls included."),
     timeout: str | None = typer.Option(None, help="Begin no trial after so long: 90s, 30m, 2h, 1h30m."),
@@ -55,7 +55,7 @@ def tune(
 
       gwn tune cora --model gwn-fa --split per-class --trials 100 --jobs 2
 
-      gwn tune texas --model gwn --split geom --trials 200 --timeout 2h --set epochs=100
+      gwn tune texas --model gwn-plus --split geom --trials 200 --timeout 2h --set epochs=100
 
       gwn tune texas --model mlp --trials 60 --finalists 5
 
@@ -81,6 +81,7 @@ def tune(
     search = plan_search(
         dataset, model, split=split, space=space, search_splits=search_splits, seed=seed, assignments=settings
     )
+    model = search.plan.model
     file = settings_file(out, model)
     study_name = search.plan.name if name is None else name
     url = default_url(study_name) if storage is None else storage

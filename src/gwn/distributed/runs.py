@@ -34,8 +34,8 @@ def check_divisible(model: nn.Module, config: TrainConfig) -> GWN:
     """The network, if its rows can be computed in several processes with the result of one."""
     if not isinstance(model, GWN):
         raise GWNError(
-            f"{type(model).__name__} cannot be trained in several processes, only wave networks can; use model gwn, "
-            f"gwn-sym or gwn-fa, or one process"
+            f"{type(model).__name__} cannot be trained in several processes, only wave networks can; use model "
+            f"gwn-sym, gwn-fa or gwn-plus, or one process"
         )
     if isinstance(model.scheme, Newmark):
         raise GWNError(

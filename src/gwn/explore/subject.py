@@ -38,8 +38,8 @@ class Subject:
 
 def require_wave(model: ModelSpec) -> None:
     """Refuse a model that solves no wave equation."""
-    if not issubclass(model.network, GWN):
-        raise GWNError(f"{model.name} has no wave to look at; use --model gwn-sym, gwn-fa or gwn")
+    if model.kind != "wave":
+        raise GWNError(f"{model.name} has no wave to look at; use --model gwn-sym, gwn-fa or gwn-plus")
 
 
 def subject_of_run(folder: Path, data: Dataset, command: str) -> Subject:

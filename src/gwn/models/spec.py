@@ -1,19 +1,20 @@
-"""What a model on the shelf is: its network, where it comes from, and which settings it takes."""
+"""What a model on the shelf is: its network, where it comes from, which settings it takes and which are searched."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from torch import nn
-
+from gwn.dimension import Dimension
 from gwn.errors import GWNError
-from gwn.networks import GWN
-from gwn.networks.dynamics import dynamics_options
-from gwn.networks.feedforward import normalize_input
 from gwn.registry import require_known
+
+if TYPE_CHECKING:
+    from torch import nn
 
 ROW_NORMALIZE = "row_normalize"
 _ON_INPUT = inspect.Parameter(ROW_NORMALIZE, inspect.Parameter.KEYWORD_ONLY, default=False, annotation="bool")
@@ -22,8 +23,9 @@ _ON_INPUT = inspect.Parameter(ROW_NORMALIZE, inspect.Parameter.KEYWORD_ONLY, def
 
 @dataclass(frozen=True, kw_only=True)
 class ModelSpec:
-    """A model on the shelf.
+    """A model on the shelf. Its network, and with it PyTorch, is imported when it is first asked for.
 
+    network  where its class is, "package.module:Class"
     kind     "wave", "mainstream" or "differential equation"
     origin   what is PyTorch Geometric's and what is ours
     fixed    constructor arguments that the name stands for, such as the Laplacian
@@ -34,10 +36,15 @@ class ModelSpec:
     local          whether a node is answered from what its edges lead to alone; not so where all nodes are compared
     equivariant    whether renumbering the nodes only renumbers the answers; not so behind an embedding that is unique
                    only up to rotations
+    space          the search space that `gwn tune` takes unless another is named
+    search         the dimensions that are the model's own in the space "peers"
+    heterophilic   its authors' settings for a small heterophilic graph, where the defaults are for another: a search
+                   of its own dimensions begins there too
+    with_decay     what a start with a strong weight decay has beside it
     """
 
     name: str
-    network: type[nn.Module]
+    network: str
     title: str
     paper: str
     year: int
@@ -50,13 +57,22 @@ class ModelSpec:
     transductive: bool = False
     local: bool = True
     equivariant: bool = True
+    space: str = "standard"
+    search: tuple[Dimension, ...] = ()
+    heterophilic: Mapping[str, Any] = field(default_factory=dict)
+    with_decay: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def network_class(self) -> type[nn.Module]:
+        """The class that `network` names."""
+        module, _, name = self.network.partition(":")
+        found: type[nn.Module] = getattr(import_module(module), name)
+        return found
 
     def settings(self) -> dict[str, inspect.Parameter]:
         """Everything that can be set, with type and default: also what only some Laplacians and schemes have."""
-        found = self._own_settings()
-        if issubclass(self.network, GWN):
-            found.update(dynamics_options(self.fixed.get("laplacian")))
-        return found
+        further = getattr(self.network_class, "further_settings", None)
+        return {**self._own_settings(), **(further(**self.fixed) if further else {})}
 
     def defaults(self) -> dict[str, Any]:
         """The settings that every network of this name has, with their values unless set otherwise."""
@@ -71,21 +87,23 @@ class ModelSpec:
         skip = {"in_channels", "out_channels", *self.fixed}
         found = {
             name: parameter
-            for name, parameter in inspect.signature(self.network).parameters.items()
+            for name, parameter in inspect.signature(self.network_class).parameters.items()
             if name not in skip and parameter.kind is not inspect.Parameter.VAR_KEYWORD
         }
         return found if "features" in self.ignores else {**found, ROW_NORMALIZE: found.get(ROW_NORMALIZE, _ON_INPUT)}
 
     def build(self, in_channels: int, out_channels: int, **settings: Any) -> nn.Module:
         """The network with these settings; a setting it does not have is refused by name."""
+        from gwn.networks.feedforward import normalize_input
+
         known = self.settings()
         for name in settings:
             require_known(f"setting of {self.name}", name, known)
         arguments = {**self._width(), **self.preset, **settings, **self.fixed}
         _check_ranges(arguments)
-        itself = ROW_NORMALIZE in inspect.signature(self.network).parameters
+        itself = ROW_NORMALIZE in inspect.signature(self.network_class).parameters
         on_input = False if itself else arguments.pop(ROW_NORMALIZE, False)
-        network = self.network(in_channels=in_channels, out_channels=out_channels, **arguments)
+        network = self.network_class(in_channels=in_channels, out_channels=out_channels, **arguments)
         return normalize_input(network) if on_input else network
 
 

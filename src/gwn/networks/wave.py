@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -15,7 +16,7 @@ from gwn.errors import GWNError
 from gwn.laplacians import LAPLACIANS, FrequencyAdaptive
 from gwn.laplacians.attention import AttentionOperator
 from gwn.laplacians.speed import LearnedSpeed, SpeedOperator
-from gwn.networks.dynamics import build_dynamics
+from gwn.networks.dynamics import build_dynamics, dynamics_options
 from gwn.networks.feedforward import NORMS, FeedForward, as_matrix, drop_features, row_normalized
 from gwn.networks.precomputed import (
     FeatureCache,
@@ -128,6 +129,11 @@ class GWN(nn.Module):
             )
         self.precompute = precompute
         self._features = FeatureCache()
+
+    @staticmethod
+    def further_settings(laplacian: str | None = None, **fixed: Any) -> dict[str, inspect.Parameter]:
+        """The `options` that there are: with this Laplacian, or with any of them."""
+        return dynamics_options(laplacian)
 
     def reset_parameters(self) -> None:
         for module in (self.phi0, self.phi1, self.laplacian, self.readout, self.head):

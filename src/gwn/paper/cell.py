@@ -30,7 +30,7 @@ class Row:
 
 
 def _rows() -> dict[str, Row]:
-    full = ("mlp", "gcn", "gwn-sym", "gwn-fa")
+    full = ("mlp", "gcn", *OURS)
     floor = ("majority", "mlp")
     rows = {
         name: Row(
@@ -41,9 +41,7 @@ def _rows() -> dict[str, Row]:
             full=name in full,
         )
         for name, spec in MODELS.items()
-        if name != "gwn"
     }
-    rows["gwn-plus"] = Row(name="gwn-plus", title="GWN+", model="gwn", group="wave", full=True)
     order = ("floor", "mainstream", "differential equation", "wave")
     return dict(sorted(rows.items(), key=lambda item: order.index(item[1].group)))
 

@@ -20,7 +20,7 @@ from gwn.training.config import effective_settings
 from gwn.tuning import Job, Search, best_trial, plan_search, run_search, search_summary
 from gwn.tuning.objective import SETTINGS, SPLITS, TRAINING
 from gwn.tuning.playoff import finalists, play_off
-from gwn.tuning.space import ON_ROWS
+from gwn.tuning.spaces import ON_ROWS
 from gwn.tuning.storage import default_url
 from gwn.tuning.study import is_finished
 

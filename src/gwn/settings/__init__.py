@@ -12,7 +12,7 @@ from typing import Any
 
 from gwn.errors import GWNError
 from gwn.io import read_toml
-from gwn.models import ModelSpec
+from gwn.models import FORMER_NAMES, ModelSpec
 from gwn.training.config import TrainConfig, effective_settings
 
 LOCAL = Path("settings")
@@ -54,10 +54,10 @@ def find_tuned(
 
     data_hash   of the graph: a directed reading of the same files is other data
     """
-    for folder in (LOCAL, SHIPPED) if folders is None else folders:
-        file = folder / f"{model.name}.toml"
-        if not file.is_file():
-            continue
+    names = [model.name, *(former for former, now in FORMER_NAMES.items() if now == model.name)]
+    places = (LOCAL, SHIPPED) if folders is None else folders
+    looked_at = [folder / f"{name}.toml" for folder in places for name in names]
+    for file in filter(Path.is_file, looked_at):
         found = read_toml(file).get(dataset)
         table = found.get(split) if isinstance(found, dict) else None
         if table is not None:

@@ -14,8 +14,7 @@ from gwn.graph import Graph
 from gwn.io import content_key
 from gwn.models import ModelSpec, model_spec
 from gwn.training.config import TrainConfig, parse_settings
-from gwn.tuning.space import Space
-from gwn.tuning.spaces import SPACES, choose_space
+from gwn.tuning.spaces import SPACES, Space, choose_space
 
 SEARCH_SEED = 1000
 """The first seed of a search; final runs have 0, 1, ..., which no search ever sees."""
@@ -109,7 +108,7 @@ def plan_search(
     plan = Plan(
         dataset=dataset,
         data=data.graph.content_hash(),
-        model=model,
+        model=spec.name,
         split=splits[0].kind,
         space=chosen.name,
         space_key=chosen.key(spec),

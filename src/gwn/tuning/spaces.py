@@ -2,13 +2,116 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
 
+from gwn.dimension import Dimension
+from gwn.io import content_key
 from gwn.models import ModelSpec
-from gwn.networks import GWN
 from gwn.registry import lookup
-from gwn.tuning.space import Dimension, Space, Value
+from gwn.training.config import TrainConfig, effective_settings
+
+if TYPE_CHECKING:
+    from optuna.trial import BaseTrial
+
+OwnStarts = Callable[[ModelSpec], tuple[Mapping[str, Any], ...]]
+
+
+def no_own_starts(model: ModelSpec) -> tuple[Mapping[str, Any], ...]:
+    """Every model starts alike."""
+    return ()
+
+
+ON_ROWS = "-normalized"
+"""Ends the name of a space on row-normalised features."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Space:
+    """Dimensions in the order they are chosen in; of several for one setting, the first that applies is taken.
+
+    own          whether a model's own dimensions come before `dimensions`, and instead of those for the same setting
+    starts       what the first trials have beside the model's published settings, one mapping a trial
+    own_starts   those of one model, after `starts`
+    """
+
+    name: str
+    title: str
+    dimensions: tuple[Dimension, ...]
+    own: bool = False
+    starts: tuple[Mapping[str, Any], ...] = ()
+    own_starts: OwnStarts = no_own_starts
+
+    def sample(self, trial: BaseTrial, model: ModelSpec, fixed: Mapping[str, Any]) -> dict[str, Any]:
+        """A choice for every setting that the model has and that is not fixed, and the fixed ones."""
+        chosen = dict(fixed)
+        for dimension in self.dimensions_of(model):
+            if dimension.setting in chosen:
+                continue
+            if dimension.applies({**model.defaults(), **model.fixed, **chosen}):
+                chosen[dimension.setting] = dimension.suggest(trial)
+        return chosen
+
+    def dimensions_of(self, model: ModelSpec) -> list[Dimension]:
+        """The model's own, then those whose setting it or its training has."""
+        own = model.search if self.own else ()
+        has = {*model.settings(), *(f.name for f in fields(TrainConfig))} - {dimension.setting for dimension in own}
+        return [*own, *(dimension for dimension in self.dimensions if dimension.setting in has)]
+
+    def starts_of(self, model: ModelSpec) -> tuple[Mapping[str, Any], ...]:
+        """What the model's first trials have, in their order."""
+        return (*self.starts, *self.own_starts(model))
+
+    def start(self, number: int, model: ModelSpec, fixed: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The settings of start `number` as (Optuna's parameters, settings that no dimension reaches)."""
+        of_training = {f.name: f.default for f in fields(TrainConfig)}
+        # with what only its Laplacian has
+        chosen = effective_settings(model, {**self.starts_of(model)[number], **fixed})
+        defaults = {**of_training, **model.training, **chosen, **model.fixed}
+        parameters: dict[str, Any] = {}
+        beyond = {name: defaults[name] for name in model.training if name not in fixed}
+        seen = {*fixed}
+        for dimension in self.dimensions_of(model):
+            name = dimension.setting
+            if name in seen or not dimension.applies(defaults):
+                continue
+            seen.add(name)
+            beyond.pop(name, None)
+            if dimension.contains(defaults[name]):
+                parameters.update(dimension.parameters(defaults[name]))
+            else:
+                beyond[name] = defaults[name]
+        return parameters, beyond
+
+    def key(self, model: ModelSpec) -> str:
+        """Equal exactly when what is searched for this model is: another model's dimensions do not matter to it."""
+        return content_key({"dimensions": [dimension.describe() for dimension in self.dimensions_of(model)]})
+
+    def normalized(self, starts: Sequence[Mapping[str, Any]], own_starts: OwnStarts = no_own_starts) -> Space:
+        """The same space on row-normalised features, which want other first trials."""
+        on_rows = {"row_normalize": True}
+        return replace(
+            self,
+            name=f"{self.name}{ON_ROWS}",
+            title=f"{self.title}; row-normalised features",
+            dimensions=(*self.dimensions, Dimension(setting="row_normalize", values=(True,))),
+            starts=tuple({**start, **on_rows} for start in starts),
+            own_starts=lambda model: tuple({**start, **on_rows} for start in own_starts(model)),
+        )
+
+    def shortened(self, longest: float) -> Space:
+        """The same space with waves that travel at most for the time `longest`."""
+        return replace(
+            self,
+            name=f"{self.name}-short",
+            title=f"{self.title}; T at most {longest:g}, for large graphs",
+            dimensions=tuple(
+                replace(dimension, high=min(dimension.high, longest)) if dimension.setting == "time" else dimension
+                for dimension in self.dimensions
+            ),
+        )
+
 
 _EXPLICIT = ("leapfrog", "leapfrog-rescaled", "damped", "heat")
 _BOUNDED = ("physical", "klein-gordon", "fa-symmetric", "random-walk")
@@ -100,158 +203,20 @@ SHARED_DIMENSIONS = (
 )
 
 
-def _lists(**settings: tuple[Value, ...]) -> tuple[Dimension, ...]:
-    """One dimension a setting, each a list of values."""
-    return tuple(Dimension(setting=setting, values=values) for setting, values in settings.items())
-
-
-_BOTH = (False, True)
-_TUNED = _lists(num_layers=(2, 3, 4, 5), norm=("batch", "layer", "none"), residual=_BOTH, hidden_channels=(64, 128))
-_FILTER = _lists(filter_dropout=(0.0, 0.5, 0.7, 0.9))
-_MIXING = (*_lists(acmii=_BOTH, layer_norm=_BOTH), Dimension(setting="lr", low=0.005, high=0.1, log=True))
-_DIFFUSION = _lists(time=(1.0, 2.0, 5.0), num_terms=(5, 10))
-
-PEER_DIMENSIONS: dict[str, tuple[Dimension, ...]] = {
-    "mlp": _lists(num_layers=(1, 2, 3)),
-    "gcn": _lists(num_layers=(1, 2, 3)),
-    "gat": _lists(num_layers=(2, 3), attention_dropout=(0.0, 0.3, 0.6)),
-    "graphsage": _lists(num_layers=(1, 2, 3), normalize=_BOTH),
-    # Logistic regression: its authors' learning rate is twenty times that of the networks.
-    "sgc": (*_lists(hops=(1, 2, 3, 4)), Dimension(setting="lr", low=0.01, high=0.5, log=True)),
-    "appnp": _lists(alpha=(0.1, 0.2, 0.5, 0.9), hops=(2, 5, 10), edge_dropout=(0.0, 0.5)),
-    "jk-net": _lists(mode=("cat", "max"), num_layers=(2, 3, 4, 6), hidden_channels=(16, 32, 64)),
-    "resgcn": _lists(num_layers=(2, 4, 8)),
-    "gcnii": _lists(num_layers=(4, 8, 16), alpha=(0.1, 0.2, 0.5), theta=(0.5, 1.0, 1.5), variant=_BOTH),
-    "fagcn": (*_lists(num_layers=(1, 2, 3, 4, 6, 8)), Dimension(setting="eps", low=0.1, high=1.0)),
-    "gpr-gnn": (
-        *_lists(start=("ppr", "random"), hops=(5, 10), filter_dropout=(0.0, 0.5, 0.7)),
-        Dimension(setting="alpha", values=(0.1, 0.2, 0.5, 0.9, 1.0), when={"start": ("ppr",)}),
-    ),
-    "air": _lists(num_layers=(2, 4, 6, 8)),
-    "mixhop": _lists(hops=(1, 2, 3), num_layers=(1, 2)),
-    "geom-gcn": _lists(num_layers=(1, 2), hidden_channels=(16, 32)),
-    "h2gcn": _lists(rounds=(1, 2)),
-    "linkx": _lists(num_layers=(1, 2, 3), num_node_layers=(1, 2), hidden_channels=(32, 64, 128)),
-    "wrgat": _lists(relations=(1, 3), hidden_channels=(64, 128)),
-    "ggcn": _lists(num_layers=(2, 4, 6, 8), decay=(0.5, 0.7, 0.9, 1.2), hidden_channels=(16, 32)),
-    "nlmlp": _lists(kernel_size=(3, 5, 7), hidden_channels=(16, 32, 48), conv_dropout=(0.0, 0.5)),
-    "glognn": _lists(
-        num_layers=(1, 2, 3),
-        powers=(2, 3, 4, 6),
-        gamma=(0.0, 0.3, 0.6, 0.8),
-        beta1=(0.0, 1.0, 10.0),
-        beta2=(0.1, 1.0, 10.0, 1000.0),
-        delta=(0.0, 0.5, 0.9, 1.0),
-        row_normalize=_BOTH,
-    ),
-    "nsd": _lists(
-        maps=("diagonal", "orthogonal"),
-        stalk=(2, 3, 4),
-        num_layers=(2, 3, 4),
-        hidden_channels=(16, 20, 32),
-        input_dropout=(0.0, 0.5, 0.8),
-    ),
-    "acm-gcn": _MIXING,
-    "acm-gcn-plus": _MIXING,
-    "ordered-gnn": _lists(
-        num_layers=(2, 4, 8), hidden_channels=(64, 128), shared_gate=_BOTH, input_dropout=(0.0, 0.1, 0.3)
-    ),
-    # Every pair of these is a diffusion to compute beforehand.
-    "gdc": _lists(alpha=(0.05, 0.15), k=(64, 128)),
-    "cgnn": _lists(
-        weighted=_BOTH, time=(1.0, 3.0, 6.0), alpha=(0.5, 0.8, 0.95), hidden_channels=(16, 64), input_dropout=(0.2, 0.5)
-    ),
-    "adc": (*_DIFFUSION, *_lists(per_channel=_BOTH)),
-    "gadc": _DIFFUSION,
-    "grand": _lists(
-        variant=("linear", "nonlinear"),
-        time=(1.0, 2.0, 4.0, 8.0),
-        heads=(1, 4),
-        attention_dim=(16, 64),
-        input_dropout=(0.2, 0.5),
-    ),
-    "graphcon": _lists(
-        coupling=("gcn", "gat"),
-        num_layers=(1, 2, 3, 5, 8),
-        alpha=(0.0, 0.5, 1.0),
-        gamma=(0.0, 0.5, 1.0),
-        residual=_BOTH,
-    ),
-    "jacobi": (
-        Dimension(setting="a", low=-0.75, high=2.0),
-        Dimension(setting="b", low=-0.75, high=2.0),
-        *_lists(gamma=(0.5, 1.0, 1.5, 2.0)),
-        *_FILTER,
-    ),
-    "chebnet2": _FILTER,
-    "bernnet": _FILTER,
-    "gcn-tuned": _TUNED,
-    "sage-tuned": _TUNED,
-    "gat-tuned": _TUNED,
-}
-"""By model; dropout, learning rate and weight decay are searched for all (`SHARED_DIMENSIONS`)."""
-
 _REGULARISED = {"dropout": 0.5, "lr": 0.01, "weight_decay": 5e-3}
 """What keeps a network with a few thousand parameters from learning the 87 training nodes of Texas by heart."""
 
-# Weights for features of a few thousandths are large: a strong decay would leave nothing of them.
-_WITH_DECAY: dict[str, Mapping[str, Any]] = {"glognn": {"row_normalize": False}}
 
-# Defaults are mostly the authors' for Cora. These are theirs for a small heterophilic graph, with where they stand.
-HETEROPHILIC: dict[str, Mapping[str, Any]] = {
-    # Reproduce_GPRGNN.sh, Texas: it starts as an MLP
-    "gpr-gnn": {"start": "ppr", "alpha": 1.0, "lr": 0.05, "weight_decay": 5e-4},
-    # run_glognn_sota_reproduce_small.sh, Texas
-    "glognn": {
-        "num_layers": 1,
-        "powers": 2,
-        "gamma": 0.0,
-        "beta1": 10.0,
-        "beta2": 0.01,
-        "delta": 1.0,
-        "dropout": 0.0,
-        "lr": 0.01,
-        "weight_decay": 5e-5,
-    },
-    # full.sh of chennnM/GCNII, Cornell
-    "gcnii": {"num_layers": 16, "alpha": 0.5, "theta": 1.0, "weight_decay": 1e-3},
-    # best_params of OrderedGNN, Texas
-    "ordered-gnn": {"shared_gate": True, "input_dropout": 0.3, "dropout": 0.1},
-    # best_params.py of tk-rusch/GraphCON, Wisconsin
-    "graphcon": {
-        "num_layers": 2,
-        "alpha": 0.0,
-        "gamma": 0.0,
-        "residual": True,
-        "dropout": 0.23,
-        "lr": 0.00356,
-        "weight_decay": 0.0081,
-    },
-    # table_1_GGCN.sh, Texas
-    "ggcn": {"num_layers": 2, "dropout": 0.4, "weight_decay": 1e-3},
-    # Chien et al. 2021 search alpha up to 0.9 for it
-    "appnp": {"alpha": 0.9},
-    # bestHyperparams.py of GraphPKU/JacobiConv, Texas; the authors have three learning rates, this is the map's
-    "jacobi": {
-        "a": -0.5,
-        "b": 0.0,
-        "gamma": 0.5,
-        "dropout": 0.8,
-        "filter_dropout": 0.7,
-        "lr": 0.05,
-        "weight_decay": 1e-3,
-    },
-    # H2GCN-1, which the authors report beside H2GCN-2
-    "h2gcn": {"rounds": 1},
-}
+def peer_starts(model: ModelSpec) -> tuple[Mapping[str, Any], ...]:
+    """What is tried after a model's defaults: its authors' settings for heterophilic graphs, and a strong decay."""
+    if not model.search:
+        return ()
+    decayed = {**model.heterophilic, **_REGULARISED, **model.with_decay}
+    return (model.heterophilic, decayed) if model.heterophilic else (decayed,)
 
-PEER_STARTS: dict[str, tuple[Mapping[str, Any], ...]] = {
-    model: (HETEROPHILIC[model], {**HETEROPHILIC[model], **_REGULARISED, **_WITH_DECAY.get(model, {})})
-    if model in HETEROPHILIC
-    else (_REGULARISED,)
-    for model in PEER_DIMENSIONS
-}
-"""By model, what is tried after its defaults: its authors' settings for heterophilic graphs, and a strong decay."""
+
+def peer_starts_on_rows(model: ModelSpec) -> tuple[Mapping[str, Any], ...]:
+    return (model.heterophilic,) if model.search else ()
 
 
 _PAPER = (
@@ -286,9 +251,9 @@ _PEERS = Space(
     name="peers",
     title="small: what a peer's own paper searched, dropout, learning rate, weight decay; its defaults first",
     dimensions=SHARED_DIMENSIONS,
-    own=PEER_DIMENSIONS,
+    own=True,
     starts=({},),
-    own_starts=PEER_STARTS,
+    own_starts=peer_starts,
 )
 # Row-normalised features are small: what learns from them is fast and decays little.
 _FAST = {"lr": 0.05, "weight_decay": 5e-4}
@@ -311,13 +276,11 @@ SPACES: dict[str, Space] = {
         _PEERS,
         _STANDARD.normalized([{**start, **_FAST} for start in _STANDARD_STARTS[1:]]),
         _EXTENDED.normalized([{**start, **_FAST} for start in EXTENDED_STARTS]),
-        _PEERS.normalized([_FAST], {model: (HETEROPHILIC.get(model, {}),) for model in PEER_DIMENSIONS}),
+        _PEERS.normalized([_FAST], peer_starts_on_rows),
     )
 }
 
 
 def choose_space(model: ModelSpec, name: str | None) -> Space:
-    """The space `name`; by default "standard", and "extended" where the model leaves the Laplacian open."""
-    if name is None:
-        name = "extended" if issubclass(model.network, GWN) and "laplacian" not in model.fixed else "standard"
-    return lookup("search space", name, SPACES)
+    """The space `name`; by default the model's."""
+    return lookup("search space", model.space if name is None else name, SPACES)

@@ -14,6 +14,7 @@ from optuna.storages import RDBStorage
 from optuna.trial import FrozenTrial, TrialState
 
 from gwn.errors import GWNError
+from gwn.models import FORMER_NAMES
 from gwn.tuning.objective import REASON, START
 from gwn.tuning.plan import Plan, Search
 from gwn.tuning.storage import GRACE, MAX_RETRIES
@@ -42,7 +43,9 @@ def open_study(storage: RDBStorage, name: str, plan: Plan) -> optuna.Study:
     # Sibling workers may both find it new: they write the same.
     if PLAN not in study.user_attrs and not study.get_trials(deepcopy=False):
         study.set_user_attr(PLAN, asked)
-    stored = study.user_attrs.get(PLAN, {})
+    stored = dict(study.user_attrs.get(PLAN, {}))
+    made_for = str(stored.get("model"))
+    stored["model"] = FORMER_NAMES.get(made_for, made_for)
     differing = sorted(key for key in asked if stored.get(key) != asked[key])
     if differing:
         what = "another search space" if {"space", "space_key"} & {*differing} else f"another {differing[0]}"

@@ -10,7 +10,6 @@ from torch import Tensor, nn
 
 from gwn.dropout import dropout
 from gwn.models.peers.layers import NodeWeights, graph_of, plain_adjacency
-from gwn.models.spec import ModelSpec
 from gwn.networks.feedforward import Linear, drop_features
 from gwn.sparse import SparseMatrix, sparse_linear
 
@@ -110,30 +109,3 @@ class ACMGCN(nn.Module):
         for layer in list(self.layers)[1:]:
             hidden = layer(dropout(F.relu(hidden), self.dropout, self.training), walk, plain)
         return hidden
-
-
-_PAPER = "Luan et al., Revisiting Heterophily For Graph Neural Networks, NeurIPS 2022"
-ACM_GCN = ModelSpec(
-    name="acm-gcn",
-    network=ACMGCN,
-    title="ACM-GCN",
-    paper=_PAPER,
-    year=2022,
-    kind="mainstream",
-    origin="ours",
-    fixed={"structure": False},
-    training={"lr": 0.1, "weight_decay": 5e-3},
-)
-ACM_GCN_PLUS = ModelSpec(
-    name="acm-gcn-plus",
-    network=ACMGCN,
-    title="ACM-GCN+",
-    paper=_PAPER,
-    year=2022,
-    kind="mainstream",
-    origin="ours",
-    fixed={"structure": True},
-    preset={"layer_norm": True, "dropout": 0.3},
-    training={"lr": 0.1, "weight_decay": 5e-3},
-    transductive=True,
-)

@@ -12,7 +12,6 @@ from gwn.adjacency import adjacency_of
 from gwn.dropout import dropout
 from gwn.errors import GWNError
 from gwn.models.peers.layers import propagate
-from gwn.models.spec import ModelSpec
 from gwn.networks.feedforward import Linear, drop_features
 from gwn.sparse import SparseMatrix
 
@@ -90,14 +89,3 @@ def heat_weights(time: Tensor, terms: int) -> Tensor:
     for k in range(1, terms):
         weights.append(weights[-1] * time / k)
     return torch.stack(weights)
-
-
-SPEC = ModelSpec(
-    name="adc",
-    network=ADC,
-    title="ADC",
-    paper="Zhao et al., Adaptive Diffusion in Graph Neural Networks, NeurIPS 2021",
-    year=2021,
-    kind="differential equation",
-    origin="ours",
-)

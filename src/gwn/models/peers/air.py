@@ -9,7 +9,6 @@ from torch import Tensor, nn
 from gwn.adjacency import adjacency_of
 from gwn.dropout import dropout
 from gwn.models.peers.layers import propagate
-from gwn.models.spec import ModelSpec
 from gwn.networks.feedforward import Linear, drop_features
 
 
@@ -48,15 +47,3 @@ class AIR(nn.Module):
             hidden = propagate(matrix, layer(dropout(mixed, self.dropout, self.training)))
         logits: Tensor = self.head(F.relu(dropout(hidden, self.dropout, self.training)))
         return logits
-
-
-SPEC = ModelSpec(
-    name="air",
-    network=AIR,
-    title="AIR",
-    paper="Zhang et al., Model Degradation Hinders Deep Graph Neural Networks, KDD 2022",
-    year=2022,
-    kind="mainstream",
-    origin="ours",
-    preset={"hidden_channels": 50},
-)

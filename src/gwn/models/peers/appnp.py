@@ -9,7 +9,6 @@ from torch_geometric import nn as pyg
 
 from gwn.dropout import dropout
 from gwn.models.peers.layers import graph_of
-from gwn.models.spec import ModelSpec
 from gwn.networks.feedforward import FeedForward, drop_features
 from gwn.sparse import SparseMatrix, sparse_linear
 
@@ -61,14 +60,3 @@ class APPNP(nn.Module):
         predictions: Tensor = self.network(drop_features(x, self.dropout, self.training))
         logits: Tensor = self.propagation(predictions, graph_of(x, edge_index, edge_weight).matrix)
         return logits
-
-
-SPEC = ModelSpec(
-    name="appnp",
-    network=APPNP,
-    title="APPNP",
-    paper="Gasteiger, Bojchevski and Günnemann, Predict then Propagate, ICLR 2019",
-    year=2019,
-    kind="mainstream",
-    origin="PyG's APPNP on our sparse products",
-)

@@ -9,7 +9,6 @@ from torch import Tensor, nn
 
 from gwn.dropout import dropout
 from gwn.models.peers.layers import graph_of
-from gwn.models.spec import ModelSpec
 from gwn.networks.feedforward import FeedForward, drop_features
 from gwn.sparse import sparse_linear
 
@@ -57,14 +56,3 @@ class BernNet(nn.Module):
             power = sparse_linear(half_laplacian, power)
             logits = sparse_linear(half_other, logits) + math.comb(self.degree, k) * theta[k] * power
         return logits
-
-
-SPEC = ModelSpec(
-    name="bernnet",
-    network=BernNet,
-    title="BernNet",
-    paper="He et al., BernNet: Learning Arbitrary Graph Spectral Filters via Bernstein Approximation, NeurIPS 2021",
-    year=2021,
-    kind="mainstream",
-    origin="ours",
-)

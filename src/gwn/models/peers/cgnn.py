@@ -13,7 +13,6 @@ from gwn.dropout import dropout
 from gwn.errors import GWNError
 from gwn.models.peers.diffusion import check_solver, solve
 from gwn.models.peers.layers import propagate
-from gwn.models.spec import ModelSpec
 from gwn.networks.feedforward import Linear, drop_features
 
 
@@ -84,15 +83,3 @@ class CGNN(nn.Module):
         end = solve(speed, start, *self.solver)
         logits: Tensor = self.head(dropout(F.relu(end), self.dropout, self.training))
         return logits
-
-
-SPEC = ModelSpec(
-    name="cgnn",
-    network=CGNN,
-    title="CGNN",
-    paper="Xhonneux, Qu and Tang, Continuous Graph Neural Networks, ICML 2020",
-    year=2020,
-    kind="differential equation",
-    origin="torchdiffeq's solver; the rest is ours",
-    preset={"hidden_channels": 16},
-)

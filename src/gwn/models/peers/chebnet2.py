@@ -9,7 +9,6 @@ from torch import Tensor, nn
 
 from gwn.dropout import dropout
 from gwn.models.peers.layers import graph_of
-from gwn.models.spec import ModelSpec
 from gwn.networks.feedforward import FeedForward, drop_features
 from gwn.sparse import sparse_linear
 
@@ -65,14 +64,3 @@ class ChebNetII(nn.Module):
                 basis, before = sparse_linear(graph.affine(0.0, -2.0), basis) - before, basis
             logits = logits + coefficient * basis
         return logits
-
-
-SPEC = ModelSpec(
-    name="chebnet2",
-    network=ChebNetII,
-    title="ChebNetII",
-    paper="He, Wei and Wen, Convolutional Networks on Graphs with Chebyshev Approximation, Revisited, NeurIPS 2022",
-    year=2022,
-    kind="mainstream",
-    origin="ours",
-)

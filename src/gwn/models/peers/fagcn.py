@@ -7,7 +7,6 @@ from torch import Tensor, nn
 
 from gwn.dropout import dropout
 from gwn.models.peers.layers import FAConv, graph_of
-from gwn.models.spec import ModelSpec
 from gwn.networks.feedforward import Linear, drop_features
 
 
@@ -48,16 +47,3 @@ class FAGCN(nn.Module):
             hidden = conv(hidden, start, matrix)
         logits: Tensor = self.head(hidden)
         return logits
-
-
-SPEC = ModelSpec(
-    name="fagcn",
-    network=FAGCN,
-    title="FAGCN",
-    paper="Bo et al., Beyond Low-frequency Information in Graph Convolutional Networks, AAAI 2021",
-    year=2021,
-    kind="mainstream",
-    origin="PyG's FAConv on our sparse products",
-    preset={"hidden_channels": 32},
-    training={"weight_decay": 5e-5},
-)

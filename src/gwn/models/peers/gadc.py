@@ -6,7 +6,6 @@ import torch
 from torch import Tensor
 
 from gwn.models.peers.adc import ADC, heat_weights
-from gwn.models.spec import ModelSpec
 
 
 class GADC(ADC):
@@ -23,14 +22,3 @@ class GADC(ADC):
     def theta(self, change: Tensor) -> Tensor:
         start = heat_weights(torch.tensor([self.time], dtype=change.dtype, device=change.device), self.num_terms)
         return start + change
-
-
-SPEC = ModelSpec(
-    name="gadc",
-    network=GADC,
-    title="GADC",
-    paper="Zhao et al., Adaptive Diffusion in Graph Neural Networks, NeurIPS 2021",
-    year=2021,
-    kind="differential equation",
-    origin="ours",
-)

@@ -8,7 +8,6 @@ from torch import Tensor, nn
 from gwn.dropout import dropout
 from gwn.errors import GWNError
 from gwn.models.peers.layers import GATConv, graph_of
-from gwn.models.spec import ModelSpec
 from gwn.networks.feedforward import drop_features
 
 
@@ -54,15 +53,3 @@ class GAT(nn.Module):
         for conv in list(self.convs)[1:]:
             hidden = conv(dropout(F.elu(hidden), self.dropout, self.training), walk, weighted)
         return hidden
-
-
-SPEC = ModelSpec(
-    name="gat",
-    network=GAT,
-    title="GAT",
-    paper="Veličković et al., Graph Attention Networks, ICLR 2018",
-    year=2018,
-    kind="mainstream",
-    origin="PyG's GATConv on our sparse products",
-    training={"lr": 0.005},
-)

@@ -9,7 +9,6 @@ from torch import Tensor, nn
 
 from gwn.dropout import dropout
 from gwn.models.peers.layers import GCNConv, graph_of
-from gwn.models.spec import ModelSpec
 from gwn.networks.feedforward import drop_features
 
 
@@ -37,14 +36,3 @@ class GCN(nn.Module):
         for conv in list(self.convs)[1:]:
             hidden = conv(dropout(F.relu(hidden), self.dropout, self.training), matrix)
         return hidden
-
-
-SPEC = ModelSpec(
-    name="gcn",
-    network=GCN,
-    title="GCN",
-    paper="Kipf and Welling, Semi-Supervised Classification with Graph Convolutional Networks, ICLR 2017",
-    year=2017,
-    kind="mainstream",
-    origin="PyG's GCNConv on our sparse products",
-)

@@ -7,7 +7,6 @@ from torch import Tensor, nn
 
 from gwn.dropout import dropout
 from gwn.models.peers.layers import GCN2Conv, graph_of
-from gwn.models.spec import ModelSpec
 from gwn.networks.feedforward import Linear, drop_features
 
 
@@ -52,15 +51,3 @@ class GCNII(nn.Module):
             hidden = F.relu(conv(dropout(hidden, self.dropout, self.training), start, matrix))
         logits: Tensor = self.head(dropout(hidden, self.dropout, self.training))
         return logits
-
-
-SPEC = ModelSpec(
-    name="gcnii",
-    network=GCNII,
-    title="GCNII",
-    paper="Chen et al., Simple and Deep Graph Convolutional Networks, ICML 2020",
-    year=2020,
-    kind="mainstream",
-    origin="PyG's GCN2Conv on our sparse products",
-    training={"weight_decay": 1e-4},
-)

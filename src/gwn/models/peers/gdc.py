@@ -10,7 +10,6 @@ from torch import Tensor, nn
 from gwn.dropout import dropout
 from gwn.models.peers.diffusion import diffusion_matrix
 from gwn.models.peers.layers import propagate
-from gwn.models.spec import ModelSpec
 from gwn.networks.feedforward import Linear, drop_features
 
 
@@ -61,14 +60,3 @@ class GDC(nn.Module):
             hidden = dropout(F.relu(hidden), self.dropout, self.training)
             hidden = propagate(matrix, layer(hidden)) + bias
         return hidden
-
-
-SPEC = ModelSpec(
-    name="gdc",
-    network=GDC,
-    title="GDC",
-    paper="Gasteiger, Weißenberger and Günnemann, Diffusion Improves Graph Learning, NeurIPS 2019",
-    year=2019,
-    kind="differential equation",
-    origin="ours (PyG's GDC transform needs a dense N x N matrix)",
-)

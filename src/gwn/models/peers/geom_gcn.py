@@ -19,7 +19,6 @@ from gwn.adjacency import adjacency_of, normalised_adjacency
 from gwn.dropout import dropout
 from gwn.models.peers.layers import propagate, sparse_matrix
 from gwn.models.peers.precompute_cache import Arrays, kept_on_disk, once, require_small, slowly
-from gwn.models.spec import ModelSpec
 from gwn.networks.feedforward import Linear, drop_features
 from gwn.sparse import SparseMatrix
 
@@ -163,16 +162,3 @@ def direction_matrices(
             own = kept & (right == bool(direction & 1)) & (above == bool(direction & 2))
             matrices.append(sparse_matrix(v[own], u[own], matrix.values[own], nodes))
     return matrices
-
-
-SPEC = ModelSpec(
-    name="geom-gcn",
-    network=GeomGCN,
-    title="Geom-GCN",
-    paper="Pei et al., Geom-GCN: Geometric Graph Convolutional Networks, ICLR 2020",
-    year=2020,
-    kind="mainstream",
-    origin="ours",
-    preset={"hidden_channels": 32},
-    equivariant=False,
-)

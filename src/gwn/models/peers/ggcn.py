@@ -12,7 +12,6 @@ from gwn.adjacency import Adjacency, adjacency_of
 from gwn.dropout import dropout
 from gwn.errors import GWNError
 from gwn.models.peers.layers import attention_product, edge_scores
-from gwn.models.spec import ModelSpec
 from gwn.networks.feedforward import Linear, drop_features
 from gwn.sparse import SparseMatrix
 
@@ -94,16 +93,3 @@ class GGCN(nn.Module):
             hidden = hidden + step * dropout(F.elu(inner), self.dropout, self.training)
             inner = layer(hidden, graph)
         return inner
-
-
-SPEC = ModelSpec(
-    name="ggcn",
-    network=GGCN,
-    title="GGCN",
-    paper="Yan et al., Two Sides of the Same Coin: Heterophily and Oversmoothing in GCNs, ICDM 2022",
-    year=2022,
-    kind="mainstream",
-    origin="ours",
-    preset={"hidden_channels": 16},
-    training={"weight_decay": 1e-3},
-)

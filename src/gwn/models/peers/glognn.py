@@ -10,7 +10,6 @@ from gwn.adjacency import adjacency_of
 from gwn.dropout import dropout
 from gwn.errors import GWNError
 from gwn.models.peers.layers import NodeWeights, propagate
-from gwn.models.spec import ModelSpec
 from gwn.networks.feedforward import Linear, as_matrix
 
 
@@ -80,18 +79,3 @@ class GloGNN(nn.Module):
             inner = h.t() @ q
             h = a * (h @ inner) + self.beta2 * near - self.gamma * a * (start @ inner) + self.gamma * start
         return h
-
-
-SPEC = ModelSpec(
-    name="glognn",
-    network=GloGNN,
-    title="GloGNN",
-    paper="Li et al., Finding Global Homophily in Graph Neural Networks When Meeting Heterophily, ICML 2022",
-    year=2022,
-    kind="mainstream",
-    origin="ours",
-    preset={"row_normalize": True},
-    training={"weight_decay": 1e-5},
-    transductive=True,
-    local=False,
-)

@@ -7,7 +7,6 @@ from torch import Tensor, nn
 
 from gwn.dropout import dropout
 from gwn.models.peers.layers import graph_of
-from gwn.models.spec import ModelSpec
 from gwn.networks.feedforward import FeedForward, drop_features
 from gwn.registry import require_known
 from gwn.sparse import sparse_linear
@@ -72,14 +71,3 @@ class GPRGNN(nn.Module):
             hidden = sparse_linear(matrix, hidden)
             logits = logits + gamma * hidden
         return logits
-
-
-SPEC = ModelSpec(
-    name="gpr-gnn",
-    network=GPRGNN,
-    title="GPR-GNN",
-    paper="Chien et al., Adaptive Universal Generalized PageRank Graph Neural Network, ICLR 2021",
-    year=2021,
-    kind="mainstream",
-    origin="ours",
-)

@@ -12,7 +12,6 @@ from gwn.errors import GWNError
 from gwn.models.peers.diffusion import check_solver, diffusion_matrix, solve
 from gwn.models.peers.layers import attention_product, edge_scores, edge_softmax
 from gwn.models.peers.precompute_cache import once
-from gwn.models.spec import ModelSpec
 from gwn.networks.feedforward import Linear, drop_features
 from gwn.registry import require_known
 
@@ -104,16 +103,3 @@ class GRAND(nn.Module):
         end = solve(speed, start, *self.solver)
         logits: Tensor = self.head(dropout(F.relu(end), self.dropout, self.training))
         return logits
-
-
-SPEC = ModelSpec(
-    name="grand",
-    network=GRAND,
-    title="GRAND",
-    paper="Chamberlain et al., GRAND: Graph Neural Diffusion, ICML 2021",
-    year=2021,
-    kind="differential equation",
-    origin="torchdiffeq's solver; attention and rewiring are ours",
-    preset={"hidden_channels": 80},
-    training={"lr": 0.023, "weight_decay": 0.0051},
-)

@@ -9,7 +9,6 @@ from gwn.adjacency import Adjacency, adjacency_of
 from gwn.dropout import dropout
 from gwn.errors import GWNError
 from gwn.models.peers.layers import GATConv, GCNConv
-from gwn.models.spec import ModelSpec
 from gwn.networks.feedforward import Linear, drop_features
 from gwn.registry import require_known
 
@@ -82,14 +81,3 @@ class GraphCON(nn.Module):
             position = dropout(position, self.dropout, self.training)
         logits: Tensor = self.head(position)
         return logits
-
-
-SPEC = ModelSpec(
-    name="graphcon",
-    network=GraphCON,
-    title="GraphCON",
-    paper="Rusch et al., Graph-Coupled Oscillator Networks, ICML 2022",
-    year=2022,
-    kind="differential equation",
-    origin="PyG's GCNConv and GATConv; the oscillators are ours",
-)

@@ -9,7 +9,6 @@ from torch import Tensor, nn
 
 from gwn.dropout import dropout
 from gwn.models.peers.layers import SAGEConv, graph_of
-from gwn.models.spec import ModelSpec
 from gwn.networks.feedforward import drop_features
 
 
@@ -49,14 +48,3 @@ class GraphSAGE(nn.Module):
                 hidden = F.normalize(hidden, dim=1)
             hidden = conv(dropout(hidden, self.dropout, self.training), walk)
         return hidden
-
-
-SPEC = ModelSpec(
-    name="graphsage",
-    network=GraphSAGE,
-    title="GraphSAGE",
-    paper="Hamilton, Ying and Leskovec, Inductive Representation Learning on Large Graphs, NeurIPS 2017",
-    year=2017,
-    kind="mainstream",
-    origin="ours, with PyG's SAGEConv as its test: the linear map stands before the mean",
-)

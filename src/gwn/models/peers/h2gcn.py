@@ -13,7 +13,6 @@ from gwn.dropout import dropout
 from gwn.errors import GWNError
 from gwn.models.peers.layers import propagate
 from gwn.models.peers.precompute_cache import once
-from gwn.models.spec import ModelSpec
 from gwn.networks.feedforward import Linear, drop_features
 from gwn.sparse import SparseMatrix
 
@@ -74,14 +73,3 @@ def second_neighbours(near: Adjacency) -> SparseMatrix:
     new = (source != target) & ~torch.isin(target * nodes + source, key)
     reached = torch.stack([source, target])[:, new].to(edges.device)
     return normalised_adjacency(reached, None, nodes, dtype=near.matrix.dtype).matrix
-
-
-SPEC = ModelSpec(
-    name="h2gcn",
-    network=H2GCN,
-    title="H2GCN",
-    paper="Zhu et al., Beyond Homophily in Graph Neural Networks, NeurIPS 2020",
-    year=2020,
-    kind="mainstream",
-    origin="ours",
-)

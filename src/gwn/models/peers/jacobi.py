@@ -8,7 +8,6 @@ from torch import Tensor, nn
 from gwn.dropout import dropout
 from gwn.errors import GWNError
 from gwn.models.peers.layers import graph_of
-from gwn.models.spec import ModelSpec
 from gwn.networks.feedforward import Linear, drop_features
 from gwn.sparse import sparse_linear
 
@@ -76,14 +75,3 @@ class JacobiConv(nn.Module):
             basis, before = after if before is None else after - r * before, basis
             logits = logits + scale[k - 1] * self.beta[k] * basis
         return logits
-
-
-SPEC = ModelSpec(
-    name="jacobi",
-    network=JacobiConv,
-    title="JacobiConv",
-    paper="Wang and Zhang, How Powerful are Spectral Graph Neural Networks, ICML 2022",
-    year=2022,
-    kind="mainstream",
-    origin="ours",
-)

@@ -8,7 +8,6 @@ from torch_geometric.nn import JumpingKnowledge
 
 from gwn.dropout import dropout
 from gwn.models.peers.layers import GCNConv, graph_of
-from gwn.models.spec import ModelSpec
 from gwn.networks.feedforward import Linear, drop_features
 from gwn.registry import require_known
 
@@ -58,16 +57,3 @@ class JKNet(nn.Module):
             layers.append(hidden)
         logits: Tensor = self.head(dropout(self.jump(layers), self.dropout, self.training))
         return logits
-
-
-SPEC = ModelSpec(
-    name="jk-net",
-    network=JKNet,
-    title="JK-Net",
-    paper="Xu et al., Representation Learning on Graphs with Jumping Knowledge Networks, ICML 2018",
-    year=2018,
-    kind="mainstream",
-    origin="PyG's GCNConv on our sparse products, PyG's JumpingKnowledge",
-    preset={"hidden_channels": 32},
-    training={"lr": 0.005},
-)

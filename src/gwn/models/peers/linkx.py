@@ -6,7 +6,6 @@ from torch import Tensor, nn
 from torch_geometric import nn as pyg
 
 from gwn.models.peers.layers import NodeWeights, graph_of, plain_adjacency
-from gwn.models.spec import ModelSpec
 from gwn.networks.feedforward import Linear, as_matrix
 
 
@@ -49,15 +48,3 @@ class LINKX(nn.Module):
         matrix = plain_adjacency(graph_of(x, edge_index, edge_weight, self_loops="none"))
         logits: Tensor = self.network(as_matrix(x), matrix)
         return logits
-
-
-SPEC = ModelSpec(
-    name="linkx",
-    network=LINKX,
-    title="LINKX",
-    paper="Lim et al., Large Scale Learning on Non-Homophilous Graphs, NeurIPS 2021",
-    year=2021,
-    kind="mainstream",
-    origin="PyG's LINKX on our sparse products",
-    transductive=True,
-)

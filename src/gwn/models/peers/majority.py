@@ -5,8 +5,6 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from gwn.models.spec import ModelSpec
-
 
 class Majority(nn.Module):
     """`Y_i = b` for every node: a learned bias, no features and no edges.
@@ -33,15 +31,3 @@ class Majority(nn.Module):
             nn.init.normal_(self.noise, std=0.05)
         shown = self.bias if self.training else self.bias + self.noise
         return shown + self.bias.new_zeros(x.shape[0], 1)
-
-
-SPEC = ModelSpec(
-    name="majority",
-    network=Majority,
-    title="Majority class",
-    paper="no model: the share of the most frequent class",
-    year=1986,
-    kind="mainstream",
-    origin="ours",
-    ignores=("features", "edges"),
-)

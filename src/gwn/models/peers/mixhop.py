@@ -8,7 +8,6 @@ from torch import Tensor, nn
 
 from gwn.dropout import dropout
 from gwn.models.peers.layers import graph_of
-from gwn.models.spec import ModelSpec
 from gwn.networks.feedforward import Linear, drop_features
 from gwn.sparse import SparseMatrix, sparse_linear
 
@@ -75,14 +74,3 @@ class MixHop(nn.Module):
             hidden = conv(dropout(F.relu(hidden), self.dropout, self.training), matrix)
         logits: Tensor = self.head(dropout(F.relu(hidden), self.dropout, self.training))
         return logits
-
-
-SPEC = ModelSpec(
-    name="mixhop",
-    network=MixHop,
-    title="MixHop",
-    paper="Abu-El-Haija et al., MixHop: Higher-Order Graph Convolutional Architectures, ICML 2019",
-    year=2019,
-    kind="mainstream",
-    origin="ours, with PyG's MixHopConv as its test: the linear maps stand before the propagation",
-)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from gwn.models.spec import ModelSpec
 from gwn.networks.feedforward import FeedForward, drop_features
 
 
@@ -26,15 +25,3 @@ class MLP(nn.Module):
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
         logits: Tensor = self.network(drop_features(x, self.dropout, self.training))
         return logits
-
-
-SPEC = ModelSpec(
-    name="mlp",
-    network=MLP,
-    title="MLP",
-    paper="no graph: what the features alone are worth",
-    year=1986,
-    kind="mainstream",
-    origin="ours",
-    ignores=("edges",),
-)

@@ -8,7 +8,6 @@ from torch import Tensor, nn
 
 from gwn.dropout import dropout
 from gwn.errors import GWNError
-from gwn.models.spec import ModelSpec
 from gwn.networks.feedforward import FeedForward, Linear, drop_features
 
 
@@ -58,17 +57,3 @@ class NLMLP(nn.Module):
         distant = line[0].t().index_select(0, torch.argsort(order))
         logits: Tensor = self.head(torch.cat([z, distant], dim=1))
         return logits
-
-
-SPEC = ModelSpec(
-    name="nlmlp",
-    network=NLMLP,
-    title="NLMLP",
-    paper="Liu, Wang and Ji, Non-Local Graph Neural Networks, TPAMI 2021",
-    year=2021,
-    kind="mainstream",
-    origin="ours",
-    preset={"hidden_channels": 48},
-    ignores=("edges",),
-    local=False,
-)

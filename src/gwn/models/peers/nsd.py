@@ -10,7 +10,6 @@ from gwn.adjacency import Adjacency, adjacency_of
 from gwn.dropout import dropout
 from gwn.errors import GWNError
 from gwn.models.peers.layers import plain_adjacency
-from gwn.models.spec import ModelSpec
 from gwn.networks.feedforward import Linear, drop_features
 from gwn.registry import require_known
 
@@ -106,16 +105,3 @@ class NSD(nn.Module):
             state = ((1 + torch.tanh(keep)) * blocks - change).flatten(1)
         logits: Tensor = self.head(state)
         return logits
-
-
-SPEC = ModelSpec(
-    name="nsd",
-    network=NSD,
-    title="NSD",
-    paper="Bodnar et al., Neural Sheaf Diffusion, NeurIPS 2022",
-    year=2022,
-    kind="mainstream",
-    origin="ours",
-    preset={"hidden_channels": 20},
-    training={"lr": 0.02, "weight_decay": 5e-3},
-)

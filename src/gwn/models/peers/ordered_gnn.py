@@ -10,7 +10,6 @@ from gwn.adjacency import adjacency_of
 from gwn.dropout import dropout
 from gwn.errors import GWNError
 from gwn.models.peers.layers import propagate
-from gwn.models.spec import ModelSpec
 from gwn.networks.feedforward import Linear, drop_features
 
 
@@ -67,16 +66,3 @@ class OrderedGNN(nn.Module):
             hidden = norm(wide * hidden + (1 - wide) * mean)
         logits: Tensor = self.head(dropout(hidden, self.dropout, self.training))
         return logits
-
-
-SPEC = ModelSpec(
-    name="ordered-gnn",
-    network=OrderedGNN,
-    title="Ordered GNN",
-    paper="Song et al., Ordered GNN: Ordering Message Passing to Deal with Heterophily and Over-smoothing, ICLR 2023",
-    year=2023,
-    kind="mainstream",
-    origin="ours",
-    preset={"hidden_channels": 256},
-    training={"lr": 0.005, "weight_decay": 5e-6},
-)

@@ -8,7 +8,6 @@ from torch_geometric.nn import DeepGCNLayer
 
 from gwn.dropout import dropout
 from gwn.models.peers.layers import GCNConv, graph_of
-from gwn.models.spec import ModelSpec
 from gwn.networks.feedforward import Linear, drop_features
 
 
@@ -46,14 +45,3 @@ class ResGCN(nn.Module):
             hidden = block(hidden, matrix)
         logits: Tensor = self.head(hidden)
         return logits
-
-
-SPEC = ModelSpec(
-    name="resgcn",
-    network=ResGCN,
-    title="ResGCN",
-    paper="Li et al., DeepGCNs: Can GCNs Go as Deep as CNNs?, ICCV 2019",
-    year=2019,
-    kind="mainstream",
-    origin="PyG's DeepGCNLayer around PyG's GCNConv on our sparse products",
-)

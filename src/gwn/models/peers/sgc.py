@@ -6,7 +6,6 @@ import torch
 from torch import Tensor, nn
 
 from gwn.models.peers.layers import graph_of
-from gwn.models.spec import ModelSpec
 from gwn.networks.feedforward import Linear, drop_features
 from gwn.sparse import sparse_linear
 
@@ -34,15 +33,3 @@ class SGC(nn.Module):
         for _ in range(self.hops):
             hidden = sparse_linear(matrix, hidden)
         return hidden + self.bias
-
-
-SPEC = ModelSpec(
-    name="sgc",
-    network=SGC,
-    title="SGC",
-    paper="Wu et al., Simplifying Graph Convolutional Networks, ICML 2019",
-    year=2019,
-    kind="mainstream",
-    origin="ours, with PyG's SGConv as its test: the linear map stands before the propagation",
-    training={"lr": 0.2, "weight_decay": 5e-6},
-)

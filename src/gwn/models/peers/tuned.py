@@ -10,7 +10,6 @@ from torch_geometric.nn import BatchNorm
 
 from gwn.dropout import dropout
 from gwn.models.peers.layers import GATConv, GCNConv, SAGEConv, graph_of
-from gwn.models.spec import ModelSpec
 from gwn.networks.feedforward import Linear, as_matrix
 from gwn.registry import require_known
 from gwn.sparse import SparseMatrix
@@ -83,22 +82,3 @@ class TunedGNN(nn.Module):
             hidden = dropout(F.relu(norm(out)), self.dropout, self.training)
         logits: Tensor = self.head(hidden)
         return logits
-
-
-def _spec(conv: str, title: str, layer: str) -> ModelSpec:
-    return ModelSpec(
-        name=f"{conv}-tuned",
-        network=TunedGNN,
-        title=title,
-        paper="Luo, Shi and Wu, Classic GNNs are Strong Baselines, NeurIPS 2024",
-        year=2024,
-        kind="mainstream",
-        origin=f"{layer}, PyG's BatchNorm, our residual network around them",
-        fixed={"conv": conv},
-        preset={"hidden_channels": 256},
-    )
-
-
-GCN_TUNED = _spec("gcn", "GCN (tuned)", "PyG's GCNConv on our sparse products")
-SAGE_TUNED = _spec("sage", "GraphSAGE (tuned)", "our SAGEConv, with PyG's as its test")
-GAT_TUNED = _spec("gat", "GAT (tuned)", "PyG's GATConv on our sparse products")

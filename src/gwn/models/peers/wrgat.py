@@ -18,7 +18,6 @@ from gwn.dropout import dropout
 from gwn.errors import GWNError
 from gwn.models.peers.layers import attention_product, plain_adjacency, sparse_matrix
 from gwn.models.peers.precompute_cache import Arrays, kept_on_disk, once, require_small, slowly
-from gwn.models.spec import ModelSpec
 from gwn.networks.feedforward import Linear, drop_features
 from gwn.sparse import SparseMatrix
 
@@ -206,17 +205,3 @@ def relation_graphs(
         )
         graphs.append(sparse_matrix(row, col, weight.to(dtype), nodes))
     return graphs
-
-
-SPEC = ModelSpec(
-    name="wrgat",
-    network=WRGAT,
-    title="WRGAT",
-    paper="Suresh et al., Breaking the Limit of GNNs by Improving the Assortativity of Graphs, KDD 2021",
-    year=2021,
-    kind="mainstream",
-    origin="ours",
-    preset={"hidden_channels": 128},
-    training={"weight_decay": 5e-5},
-    equivariant=False,
-)

@@ -54,7 +54,7 @@ MODELS = (
     _wave("GWN-sym", "gwn-sym", "gwn-sym"),
     _wave("GWN-sym, rescaled", "gwn-sym-rescaled", "gwn-sym", True, scheme="leapfrog-rescaled"),
     _wave("GWN-fa", "gwn-fa", "gwn-fa"),
-    _wave("physical wave", "physical", "gwn", True, laplacian="physical", activation="none"),
+    _wave("physical wave", "physical", "gwn-plus", True, laplacian="physical", activation="none"),
     DeepModel(label="GCN", key="gcn", model="gcn"),
     DeepModel(label="GAT", key="gat", model="gat"),
     DeepModel(label="SGC", key="sgc", model="sgc", setting="hops", given={}),

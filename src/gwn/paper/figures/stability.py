@@ -47,15 +47,15 @@ MODELS = (
     Stepped(label="GWN-sym", key="gwn-sym", model="gwn-sym", given={}),
     Stepped(label="GWN-fa", key="gwn-fa", model="gwn-fa", given={}),
     Stepped(
-        label="physical, leapfrog", key="physical", model="gwn", given={**PAPER_MAPS, "laplacian": "physical"},
+        label="physical, leapfrog", key="physical", model="gwn-plus", given={**PAPER_MAPS, "laplacian": "physical"},
         bound=math.sqrt(2),
     ),
     Stepped(
-        label="physical, newmark", key="physical-newmark", model="gwn",
+        label="physical, newmark", key="physical-newmark", model="gwn-plus",
         given={**PAPER_MAPS, "laplacian": "physical", "scheme": "newmark"}, least=1.0,
     ),
     Stepped(
-        label="physical, bessel", key="physical-bessel", model="gwn",
+        label="physical, bessel", key="physical-bessel", model="gwn-plus",
         given={**PAPER_MAPS, "laplacian": "physical", "scheme": "bessel"},
     ),
     Stepped(label="GRAND, Euler", key="grand", model="grand", given={"method": "euler"}, setting="step_size"),

@@ -23,7 +23,7 @@ PAPER_MAPS = {"readout": "last", "activation": "none"}
 WAVES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "gwn-sym": ("GWN-sym", "gwn-sym", {}),
     "gwn-fa": ("GWN-fa", "gwn-fa", {}),
-    "physical": ("physical wave", "gwn", {"laplacian": "physical", **PAPER_MAPS}),
+    "physical": ("physical wave", "gwn-plus", {"laplacian": "physical", **PAPER_MAPS}),
 }
 """key -> (title, model, settings)."""
 
