@@ -132,7 +132,7 @@ def test_an_unwritable_cache_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_pa
     (tmp_path / "file").write_text("not a folder")
     monkeypatch.delenv("GWN_DATA", raising=False)
     monkeypatch.setenv("GWN_CACHE", str(tmp_path / "file"))
-    with pytest.raises(GWNError, match="could not be downloaded") as caught:
+    with pytest.raises(GWNError, match="set GWN_CACHE to a folder that can be written to") as caught:
         load_dataset("cora")
     one_line(caught.value)
 
