@@ -16,7 +16,7 @@ import pytest
 from gwn.cli.main import main
 
 TRAIN = ["train", "csbm", "--model", "gwn-sym", "--runs", "1", "--set", "dropout=0", "--set", "hidden_channels=8"]
-EPOCHS = ["--set", "epochs=150", "--set", "stopping=none", "--json", "--checkpoint", "0"]
+EPOCHS = ["--set", "epochs=150", "--set", "dtype=float64", "--set", "stopping=none", "--json", "--checkpoint", "0"]
 PATIENCE = 1800.0
 
 
