@@ -20,14 +20,37 @@ def test_pages_agree_with_the_results(page: Path, data_root: Path) -> None:
     assert rewritten(page, text, ROOT / "results") == text, "run: python -m gwn.paper.documents"
 
 
-def test_shipped_settings_agree_with_the_results() -> None:
-    from gwn.io import to_toml
-    from gwn.paper.shipped import COMMENT, settings_tables
+def test_shipped_settings_agree_with_the_results(tmp_path: Path) -> None:
+    from gwn.paper.shipped import COMMAND, ship
     from gwn.settings import SHIPPED
 
-    for model, tables in settings_tables(ROOT / "results").items():
-        written = (SHIPPED / f"{model}.toml").read_text(encoding="utf-8")
-        assert written == f"# {COMMENT}\n\n" + to_toml(tables), "run: python -m gwn.paper.shipped"
+    names = [file.name for file in ship(ROOT / "results", tmp_path)]
+    assert sorted(names) == sorted(file.name for file in SHIPPED.glob("*.toml"))
+    for name in names:
+        assert (SHIPPED / name).read_bytes() == (tmp_path / name).read_bytes(), f"run: {COMMAND}"
+
+
+def test_shipped_settings_are_those_of_their_records() -> None:
+    from gwn.models import model_spec
+    from gwn.paper.shipped import searched_cells
+    from gwn.settings import SHIPPED, find_tuned
+    from gwn.training.config import TrainConfig, effective_settings
+
+    count = 0
+    for cell, record in searched_cells(ROOT / "results"):
+        model = model_spec(cell.row)
+        tuned = find_tuned(model, cell.dataset, cell.split, record["dataset"]["hash"], [SHIPPED])
+        assert tuned is not None, cell.name
+        settings, training = tuned.merge(model, {}, {})
+        trained = effective_settings(model, settings)
+        assert {name: trained[name] for name in record["settings"]} == record["settings"], cell.name
+        later = [value for name, value in trained.items() if name not in record["settings"]]
+        assert {*later} <= {False, None, "none"}, f"{cell.name}: a setting that came later is switched on"
+        measured = {name: value for name, value in record["training"].items() if value is not None}
+        assert TrainConfig(**{**model.training, **training}) == TrainConfig(**measured) == TrainConfig(**training)
+        assert tuned.table["record"] == f"results/cells/{cell.name}.json"
+        count += 1
+    assert count > 300
 
 
 def test_without_results_nothing_is_claimed(tmp_path: Path) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from gwn import GWNError
-from gwn.io import read_toml, write_toml
-from gwn.models import MODELS, model_spec
-from gwn.settings import SHIPPED, find_tuned
+from gwn.io import write_toml
+from gwn.models import model_spec
+from gwn.settings import find_tuned
 
 MODEL = model_spec("gwn-plus")
 
@@ -78,10 +78,3 @@ def test_other_tables_are_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "gwn-plus.toml").write_text(text)
     with pytest.raises(GWNError, match="has no settings and training"):
         find_tuned(MODEL, "cora", "per-class", "hash", [tmp_path])
-
-
-def test_everything_that_ships_can_be_used() -> None:
-    for file in SHIPPED.glob("*.toml"):
-        for dataset, splits in read_toml(file).items():
-            for split, table in splits.items():
-                assert find_tuned(MODELS[file.stem], dataset, split, table["data"], [SHIPPED]) is not None

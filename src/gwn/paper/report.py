@@ -18,7 +18,7 @@ from gwn.paper.drawing import draw_figure
 from gwn.paper.exhibit import Exhibit
 from gwn.paper.figures import FIGURES
 from gwn.paper.figures.curve_data import CurveData, read_figure
-from gwn.paper.shipped import settings_tables
+from gwn.paper.shipped import searched_cells
 from gwn.paper.table import TableCell, TableData, to_csv, words
 from gwn.paper.tables import TABLES
 from gwn.training.result import environment
@@ -168,15 +168,13 @@ def settings_table(results: Path) -> TableData:
     """One row a model on a dataset and split: the settings its measured figures have."""
     rows = [
         (
-            words(model),
-            words(dataset),
-            words(split),
-            words(_assignments(table["settings"])),
-            words(_assignments(table["training"])),
+            words(cell.row),
+            words(cell.dataset),
+            words(cell.split),
+            words(_assignments(record["settings"])),
+            words(_assignments(record["training"])),
         )
-        for model, datasets in settings_tables(results).items()
-        for dataset, splits in datasets.items()
-        for split, table in splits.items()
+        for cell, record in sorted(searched_cells(results), key=lambda one: one[0].row)
     ]
     return TableData(
         name="settings",
@@ -189,7 +187,7 @@ def settings_table(results: Path) -> TableData:
 
 
 def _assignments(settings: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in settings.items())
+    return ", ".join(f"{name}={value}" for name, value in settings.items() if value is not None)
 
 
 def _environments(results: Path) -> Iterator[Mapping[str, Any]]:

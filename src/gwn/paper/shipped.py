@@ -2,65 +2,64 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from gwn.io import write_toml
+from gwn.models import ModelSpec, model_spec
 from gwn.paper.cell import ROWS, Cell
-from gwn.paper.records import read_cell
-from gwn.settings import SHIPPED
+from gwn.paper.records import RESULTS, cell_file, read_cell
+from gwn.settings import SHIPPED, write_tuned
+from gwn.training.config import TrainConfig
 
-COMMENT = "Written by `python -m gwn.paper.shipped` from results/cells; scores are shares of 1."
+COMMAND = "python -m gwn.paper.shipped"
 
 
-def settings_tables(results: Path) -> dict[str, dict[str, Any]]:
-    """Model -> dataset -> split -> table, from every cell that has a search of its own."""
-    tables: dict[str, dict[str, Any]] = {}
+def searched_cells(results: Path) -> Iterator[tuple[Cell, dict[str, Any]]]:
+    """Every cell that has a search of its own, with its record."""
     for path in sorted((results / "cells").glob("*/*/*.json")):
         cell = Cell.parse("/".join([*path.parts[-3:-1], path.stem]))
         record = read_cell(results, cell)
         if record is None or record["search"] is None:
             continue
-        if cell.tau is not None or cell.split != record["recipe"]["split"]:
-            continue
-        of_model = tables.setdefault(ROWS[cell.row].model, {})
-        of_model.setdefault(cell.dataset, {})[cell.split] = _table(record)
+        if cell.tau is None and cell.split == record["recipe"]["split"]:
+            yield cell, record
+
+
+def settings_tables(results: Path) -> dict[str, dict[str, Any]]:
+    """Model -> dataset -> split -> what `gwn train` needs: settings, training, their data and where the record is."""
+    tables: dict[str, dict[str, Any]] = {}
+    for cell, record in searched_cells(results):
+        model = model_spec(ROWS[cell.row].model)
+        of_dataset = tables.setdefault(model.name, {}).setdefault(cell.dataset, {})
+        of_dataset[cell.split] = {
+            "data": record["dataset"]["hash"],
+            "record": cell_file(RESULTS, cell).as_posix(),
+            "settings": _other_than(model.defaults(), record["settings"]),
+            "training": _other_than(_usual_training(model), record["training"]),
+        }
     return tables
 
 
-def _table(record: dict[str, Any]) -> dict[str, Any]:
-    test, search = record["summary"]["test"], dict(record["search"])
-    search.pop("selected_on_test")
-    final = {"runs": len(record["runs"]), "diverged": record["summary"]["diverged"]}
-    if test is not None:
-        final |= {"validation": record["summary"]["val"]["mean"], "test": test["mean"], "test_sd": test["sd"]}
-        final |= {"test_low": test["low"], "test_high": test["high"], "parameters": record["runs"][0]["parameters"]}
-    found = {
-        "data": record["dataset"]["hash"],
-        "metric": record["metric"],
-        "date": record["created"][:10],
-        "settings": record["settings"],
-        "training": record["training"],
-        "search": search,
-        "final": final,
-        "versions": record["environment"]["versions"],
-    }
-    return {name: _without_none(value) for name, value in found.items()}
+def _other_than(usual: dict[str, Any], chosen: dict[str, Any]) -> dict[str, Any]:
+    """What has to be said: the rest is as it is without tuning."""
+    return {k: value for k, value in chosen.items() if value is not None and (k not in usual or usual[k] != value)}
 
 
-def _without_none(value: Any) -> Any:
-    return {k: v for k, v in value.items() if v is not None} if isinstance(value, dict) else value
+def _usual_training(model: ModelSpec) -> dict[str, Any]:
+    """Without what the model has other defaults for: there the search's choice is always said."""
+    return {field.name: field.default for field in fields(TrainConfig) if field.name not in model.training}
 
 
 def ship(results: Path, folder: Path = SHIPPED) -> list[Path]:
     """Write one file a model; the files written."""
     files = []
     for model, tables in settings_tables(results).items():
-        write_toml(folder / f"{model}.toml", tables, COMMENT)
-        files.append(folder / f"{model}.toml")
+        files.append(write_tuned(folder / f"{model}.toml", tables, by=COMMAND))
     return files
 
 
 if __name__ == "__main__":
-    for file in ship(Path("results")):
+    for file in ship(RESULTS):
         print(file.name)

@@ -1,5 +1,9 @@
 """Tuned settings: one TOML file a model, one table a dataset and split, written by `gwn tune`, read by `gwn train`.
 
+A table has the hash of its `data`, `settings` of the model and `training`. Those that `gwn tune` writes also say what
+was searched and measured; those that ship say in which record of the results that is, and leave out what is the
+model's default.
+
 They are looked for in the folder `settings/` where the command runs, then beside this file, where those that ship are.
 """
 
@@ -11,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from gwn.errors import GWNError
-from gwn.io import read_toml
+from gwn.io import read_toml, write_toml
 from gwn.models import FORMER_NAMES, ModelSpec
 from gwn.training.config import TrainConfig, effective_settings
 
@@ -65,6 +69,12 @@ def find_tuned(
             if tuned.table.get("data") == data_hash:
                 return tuned
     return None
+
+
+def write_tuned(file: Path, tables: Mapping[str, Mapping[str, Any]], by: str) -> Path:
+    """Write dataset -> split -> table to a model's file, which says what command it is `by`; the file."""
+    write_toml(file, tables, f"Written by `{by}`, read by `gwn train`.")
+    return file
 
 
 def _checked(file: Path, place: str, table: Any, model: ModelSpec) -> Tuned:

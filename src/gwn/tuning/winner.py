@@ -12,15 +12,14 @@ from optuna.trial import FrozenTrial, TrialState
 
 from gwn.data import make_splits
 from gwn.errors import GWNError
-from gwn.io import read_toml, write_toml
+from gwn.io import read_toml
+from gwn.settings import write_tuned
 from gwn.training import Experiment, TrainConfig, run_experiment
 from gwn.training.experiment import OnProgress, OnRun
 from gwn.tuning.objective import SETTINGS, SPLITS, TRAINING
 from gwn.tuning.plan import SEARCH_SEED, Search
 from gwn.tuning.storage import machine_lock
 from gwn.tuning.study import is_finished, reason_of
-
-COMMENT = "Written by `gwn tune`, read by `gwn train`; scores are shares of 1, selected on validation alone."
 
 
 def best_trial(trials: Sequence[FrozenTrial]) -> FrozenTrial:
@@ -149,7 +148,7 @@ def write_winner(file: Path, search: Search, table: Mapping[str, Any]) -> None:
         new = _without_none(table)
         if not isinstance(former, dict) or {**former, "date": None} != {**new, "date": None}:
             of_dataset[plan.split] = new
-            write_toml(file, tables, COMMENT)
+            write_tuned(file, tables, by="gwn tune")
 
 
 def _without_none(table: Mapping[str, Any]) -> dict[str, Any]:
