@@ -17,7 +17,7 @@ from benchmarks.problem import Problem, adam, plain_step
 from benchmarks.timing import Step
 from gwn.graph import Graph
 from gwn.networks import GWN
-from gwn.training.loop import train_step
+from gwn.training.loop import node_loss, train_step
 
 
 class PeerGCN(nn.Module):
@@ -68,7 +68,7 @@ def competitor(model: nn.Module, graph: Graph, problem: Problem) -> Step:
 def gwn_case(problem: Problem, laplacian: str, **options: Any) -> Step:
     """Ours: what `fit` does in an epoch before it validates, on the graph as `load_dataset` gives it."""
     model = _gwn(problem, laplacian, **options)
-    return partial(train_step, model, problem.graph, problem.rows, adam(model))
+    return partial(train_step, model, partial(node_loss, model, problem.graph, problem.rows), adam(model))
 
 
 def _gwn(problem: Problem, laplacian: str, **options: Any) -> GWN:

@@ -17,11 +17,11 @@ import torch
 from benchmarks.problem import adam
 from benchmarks.scale_part import problem_on
 from benchmarks.timing import fixed_threads
-from gwn.distributed.fit import Share, part_step
+from gwn.distributed.fit import part_loss
 from gwn.distributed.parts import Part, cut
 from gwn.distributed.process_group import Team, joined
 from gwn.networks import GWN
-from gwn.training.loop import train_step
+from gwn.training.loop import node_loss, train_step
 from gwn.training.partitions import assign_rows
 
 
@@ -63,10 +63,9 @@ def measure_team(team: Team, job: ProcessJob) -> ProcessAnswer:
     owner = team.from_leader(assign_rows(adjacency, team.size, job.partition) if team.leads else None)
     part = Part.build(team, cut(graph, adjacency, owner)[team.rank])
     mine = torch.isin(part.nodes, problem.rows).nonzero().flatten()
-    share = Share(train=mine, train_places=mine, train_size=problem.rows.numel(), evaluated=mine)
-    optimizer = adam(models[1])
-    together = partial(part_step, team, models[1], part, share, optimizer)
-    alone = partial(train_step, models[0], graph, problem.rows, adam(models[0]))
+    part_of_loss = partial(part_loss, models[1], part, mine, problem.rows.numel())
+    together = partial(train_step, models[1], part_of_loss, adam(models[1]), team.sum_)
+    alone = partial(train_step, models[0], partial(node_loss, models[0], graph, problem.rows), adam(models[0]))
     if not team.leads:
         del problem, graph, adjacency, alone
     times: dict[str, list[float]] = {"one": [], "team": []}

@@ -11,6 +11,7 @@ import json
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any
 
 import torch
@@ -20,7 +21,7 @@ from benchmarks.timing import fixed_threads, run_alone
 from gwn.data import load_dataset
 from gwn.errors import GWNError
 from gwn.networks import GWN
-from gwn.training.loop import train_step
+from gwn.training.loop import node_loss, train_step
 from gwn.training.memory import PeakMemory
 
 TRAINING_SHARE = 2
@@ -114,7 +115,7 @@ def job_training(job: Job, problem: Problem, *, width: int, steps: int) -> tuple
         tau=job.tau,
         **job.options,
     )
-    return model, graph, problem.rows, adam(model)
+    return model, partial(node_loss, model, graph, problem.rows), adam(model)
 
 
 def _give_back() -> None:

@@ -15,6 +15,7 @@ from gwn.distributed.process_group import Team
 from gwn.distributed.runs import Leader, follow
 from gwn.models import model_spec
 from gwn.training import TrainConfig
+from gwn.training.checkpoint import Checkpoints
 from gwn.training.loop import Fit, fit
 from seeds import reseed
 from teams import run_team
@@ -99,9 +100,9 @@ def interrupt(team: Team, run: dict[str, Any], path: Path, at: int) -> None:
         if epoch == at:
             raise Interrupted
 
-    leader = Leader(team, seconds=0.0)
+    leader = Leader(team)
     try:
-        leader.fit(*task(**run), on_epoch, path)
+        leader.fit(*task(**run), on_epoch, Checkpoints(path, "a run", seconds=0.0))
     finally:
         leader.dismiss()
 
@@ -113,7 +114,7 @@ def resume(team: Team, run: dict[str, Any], path: Path) -> dict[str, Outcome] | 
     seen: list[int] = []
     leader = Leader(team)
     try:
-        fitted = leader.fit(*task(**run), lambda epoch, score: seen.append(epoch), path)
+        fitted = leader.fit(*task(**run), lambda epoch, score: seen.append(epoch), Checkpoints(path, "a run"))
     finally:
         leader.dismiss()
     weights, facts = outcome(fitted)

@@ -61,7 +61,7 @@ def test_a_killed_cell_continues_from_its_trials_and_runs(place: Workplace, monk
             measure_cell(MLP, place)
     assert missing([MLP], place) == [MLP]
     with monkeypatch.context() as counted:
-        counted.setattr("gwn.training.experiment._one_run", None)
+        counted.setattr("gwn.training.experiment.Experiment.compute", None)
         counted.setattr("gwn.tuning.workers.score_trial", None)
         record = measure_cell(MLP, place)
     assert record["search"]["trials"] == 3

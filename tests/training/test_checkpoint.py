@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,43 +10,47 @@ import pytest
 import torch
 from torch import nn
 
-from gwn import GWNError
+from gwn import Diverged, GWNError
 from gwn.training import TrainConfig
-from gwn.training.checkpoint import load_checkpoint, save_checkpoint
-from gwn.training.loop import Evaluation, Fit, Progress, choose_epoch
+from gwn.training.checkpoint import Checkpoints, Fit, load_checkpoint
+from gwn.training.loop import Evaluation, Loss, Task, train_task
 from seeds import reseed
 
-CONFIG = TrainConfig(epochs=9, patience=3, stopping="patience")
+CONFIG = TrainConfig(epochs=9, lr=0.1, weight_decay=0.0, patience=3, stopping="patience", device="cpu")
 
 
 class Stop(Exception):
     pass
 
 
+class Numbers(Task):
+    """Random numbers, so that a generator that was not restored would show."""
+
+    def __init__(self, model: nn.Linear, *, done: int, stop: int) -> None:
+        self.model, self.epoch, self.stop = model, done, stop
+
+    def losses(self) -> Iterator[Loss]:
+        self.epoch += 1
+        if self.epoch == self.stop:
+            raise Stop
+        yield lambda: self.model(torch.randn(4, 3)).square().sum()
+
+    def evaluate(self) -> Evaluation:
+        loss = float(self.model.weight.detach().square().sum())
+        return Evaluation(val=-abs(self.epoch - 4.0), val_loss=loss, test=lambda: loss)
+
+    def diverged(self, epoch: int, loss: float) -> Diverged:
+        raise AssertionError
+
+
 def run(path: Path | None = None, stop: int = 0, key: str = "a run") -> Fit:
-    """Train a small network on random numbers, so that a generator that was not restored would show."""
+    """Train a small network, stopping in the middle of epoch `stop`."""
     reseed(0)
     model = nn.Linear(3, 1)
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
-    found = None if path is None else load_checkpoint(path, key)
-    resumed = None if found is None else found.restore(model, optimizer)
-
-    def train_epoch(epoch: int) -> None:
-        if epoch == stop:
-            raise Stop
-        optimizer.zero_grad()
-        model(torch.randn(4, 3)).square().sum().backward()
-        optimizer.step()
-
-    def evaluate(epoch: int) -> Evaluation:
-        loss = float(model.weight.detach().square().sum())
-        return Evaluation(val=-abs(epoch - 4.0), val_loss=loss, test=lambda: loss)
-
-    def keep(progress: Progress) -> None:
-        if path is not None:
-            save_checkpoint(path, key, model, optimizer, progress)
-
-    return choose_epoch(model, CONFIG, train_epoch, evaluate, resumed=resumed, keep=keep)
+    checkpoints = None if path is None else Checkpoints(path, key, seconds=0.0)
+    resumed = None if checkpoints is None else checkpoints.load()
+    task = Numbers(model, done=0 if resumed is None else resumed.progress.epoch, stop=stop)
+    return train_task(model, task, CONFIG, resumed=resumed, checkpoints=checkpoints)
 
 
 def facts(fitted: Fit) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 import torch
 
-import gwn.training.experiment
 from graphs import toy_dataset, toy_graph
 from gwn import Graph, GWNError
 from gwn.data import Split, make_splits
@@ -39,13 +38,13 @@ def experiment(runs: int = 2, **changes: Any) -> Experiment:
 def computed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The numbers of the runs that were really computed."""
     numbers: list[int] = []
-    original = gwn.training.experiment._one_run
+    original = Experiment.compute
 
     def counting(experiment: Experiment, number: int, *rest: Any) -> RunResult:
         numbers.append(number)
         return original(experiment, number, *rest)
 
-    monkeypatch.setattr(gwn.training.experiment, "_one_run", counting)
+    monkeypatch.setattr(Experiment, "compute", counting)
     return numbers
 
 

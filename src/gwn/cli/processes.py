@@ -77,13 +77,7 @@ def _team_of(given: Mapping[str, Any]) -> Iterator[Leader | None]:
             if not team.leads:
                 follow(team)
                 raise typer.Exit
-            leader = Leader(
-                team,
-                partition=given["partition"],
-                seconds=given["checkpoint"],
-                fresh=given["force"],
-                say=(lambda line: None) if given["quiet"] else (lambda line: print(line, file=sys.stderr)),
-            )
+            leader = Leader(team, partition=given["partition"])
             try:
                 yield leader
             finally:

@@ -48,7 +48,7 @@ def train(
         None, help="Share the graph among so many processes on this machine; several machines: torchrun."
     ),
     partition: str = typer.Option("auto", help="Which process owns which nodes: metis, contiguous or auto."),
-    checkpoint: float = typer.Option(60.0, help="Seconds between checkpoints of a run that processes share."),
+    checkpoint: float = typer.Option(60.0, help="Seconds between checkpoints of a run; an interrupted one goes on."),
     tuned: bool = typer.Option(True, "--tuned/--no-tuned", help="Use tuned settings where there are any, or not."),
     out: Path = typer.Option(Path("runs"), help="Folder for the results."),
     force: bool = typer.Option(False, "--force", help="Compute again what is already there."),
@@ -120,7 +120,13 @@ def train(
     with TrainingProgress(runs, config.epochs, quiet=quiet) as progress:
         files.report = progress.on_columns
         result, folder = run_experiment(
-            experiment, out, force=force, on_progress=progress.on_epoch, on_run=progress.on_run
+            experiment,
+            out,
+            force=force,
+            checkpoint_seconds=checkpoint,
+            on_progress=progress.on_epoch,
+            on_run=progress.on_run,
+            say=(lambda line: None) if quiet else (lambda line: typer.echo(line, err=True)),
         )
     if as_json:
         typer.echo(json.dumps({**result, "folder": str(folder)}, indent=2))

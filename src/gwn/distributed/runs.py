@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -13,7 +11,7 @@ from torch import nn
 
 from gwn.data import Split
 from gwn.data.folders.folder import GraphFolder
-from gwn.distributed.fit import Keeping, fit_part, share_out
+from gwn.distributed.fit import PartTask, share_out
 from gwn.distributed.parts import Part, cut, cut_folder
 from gwn.distributed.process_group import Team
 from gwn.errors import Diverged, GWNError, TeamBroken
@@ -23,10 +21,10 @@ from gwn.laplacians.speed import LearnedSpeed
 from gwn.networks import GWN
 from gwn.outofcore.experiment import folder_facts
 from gwn.schemes.newmark import Newmark
-from gwn.training.checkpoint import Checkpoint, load_checkpoint
+from gwn.training.checkpoint import Checkpoint, Checkpoints, Fit
 from gwn.training.config import TrainConfig
 from gwn.training.experiment import Experiment
-from gwn.training.loop import Fit, OnEpoch
+from gwn.training.loop import OnEpoch, train_task
 from gwn.training.partitions import assign_rows
 
 
@@ -74,21 +72,10 @@ class Leader:
     """Process 0: its `fit` stands where `gwn.training.loop.fit` stands in one process.
 
     partition   how rows are dealt out, see `assign_rows`
-    seconds     between two checkpoints of a run
-    fresh       begin anew where there is a checkpoint
-    say         hears what a person should know
     """
 
-    def __init__(
-        self,
-        team: Team,
-        *,
-        partition: str = "auto",
-        seconds: float = 60.0,
-        fresh: bool = False,
-        say: Callable[[str], None] = lambda line: None,
-    ) -> None:
-        self.team, self.partition, self.seconds, self.fresh, self.say = team, partition, seconds, fresh, say
+    def __init__(self, team: Team, *, partition: str = "auto") -> None:
+        self.team, self.partition = team, partition
         self._busy = False
         self._dealt: tuple[Any, ...] = ()
         self._part: Part | None = None
@@ -102,21 +89,13 @@ class Leader:
         config: TrainConfig,
         metric: str,
         on_epoch: OnEpoch | None = None,
-        path: Path | None = None,
+        checkpoints: Checkpoints | None = None,
     ) -> Fit:
-        """Train `model` in place with all processes; with `path`, checkpoints are written there.
+        """Train `model` in place with all processes.
 
         A graph in memory is dealt out from here; of a graph folder, each process reads its rows.
         """
         network = check_divisible(model, config)
-        keeping, checkpoint = None, None
-        if path is not None:
-            keeping = Keeping(
-                path=path, key=f"{path.parent.name}/{path.stem} {split.content_hash()[:12]}", seconds=self.seconds
-            )
-            checkpoint = None if self.fresh else load_checkpoint(path, keeping.key)
-            if checkpoint is not None:
-                self.say(f"{path.stem}: going on after epoch {checkpoint.progress.epoch}")
         rows = self._rows_of(network, graph)
         job = Job(
             model=network,
@@ -124,7 +103,7 @@ class Leader:
             metric=metric,
             threads=torch.get_num_threads(),
             generator=torch.get_rng_state(),
-            checkpoint=checkpoint,
+            checkpoint=None if checkpoints is None else checkpoints.load(),
             new_rows=rows is not None,
         )
         self._busy = True
@@ -134,7 +113,7 @@ class Leader:
         share = self.team.deal(share_out(split, _labels(graph), self._nodes))
         assert self._part is not None
         try:
-            fitted = _run(self.team, job, self._part, share, on_epoch, keeping)
+            fitted = _run(self.team, job, self._part, share, on_epoch, checkpoints)
         except Diverged:
             self._busy = False
             raise
@@ -198,23 +177,14 @@ def follow(team: Team) -> None:
             _run(team, job, part, team.deal(None), None, None)
 
 
-def _run(team: Team, job: Job, part: Part, share: Any, on_epoch: OnEpoch | None, keeping: Keeping | None) -> Fit:
+def _run(
+    team: Team, job: Job, part: Part, share: Any, on_epoch: OnEpoch | None, checkpoints: Checkpoints | None
+) -> Fit:
     torch.set_rng_state(job.generator)
     torch.use_deterministic_algorithms(job.config.deterministic)
     model = job.model.to(team.device)
-    if not isinstance(model, GWN):
-        raise GWNError("only wave networks are trained in several processes")
-    return fit_part(
-        team,
-        model,
-        part,
-        share.to(team.device),
-        job.config,
-        job.metric,
-        on_epoch=on_epoch,
-        checkpoint=job.checkpoint,
-        keeping=keeping,
-    )
+    task = PartTask(team, model, part, share.to(team.device), job.config, job.metric)
+    return train_task(model, task, job.config, on_epoch, resumed=job.checkpoint, checkpoints=checkpoints)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -242,6 +212,8 @@ class TeamExperiment(Experiment):
     def facts(self) -> dict[str, Any]:
         return super().facts() if self.graph is None else folder_facts(self.graph)
 
-    def fit(self, model: nn.Module, graph: Graph, split: Split, on_epoch: OnEpoch | None, checkpoint: Path) -> Fit:
+    def fit(
+        self, model: nn.Module, graph: Graph, split: Split, on_epoch: OnEpoch | None, checkpoints: Checkpoints
+    ) -> Fit:
         source = graph if self.graph is None else self.graph
-        return self.leader.fit(model, source, split, self.config, self.dataset.metric, on_epoch, checkpoint)
+        return self.leader.fit(model, source, split, self.config, self.dataset.metric, on_epoch, checkpoints)

@@ -15,6 +15,7 @@ from gwn.io import being_written, content_key
 from gwn.networks import GWN
 from gwn.outofcore.fit import fit_files, predict_files
 from gwn.outofcore.propagate import propagate
+from gwn.training.checkpoint import Checkpoints
 from gwn.training.experiment import Experiment, OnProgress, record_run
 from gwn.training.loop import seed_everything
 from gwn.training.memory import say_memory
@@ -43,7 +44,9 @@ class FileExperiment(Experiment):
     def describe(self) -> dict[str, Any]:
         return {**super().describe(), "features": "propagated to files, in mini-batches"}
 
-    def compute(self, number: int, split: Split, folder: Path, on_progress: OnProgress | None) -> RunResult:
+    def compute(
+        self, number: int, split: Split, folder: Path, checkpoints: Checkpoints, on_progress: OnProgress | None
+    ) -> RunResult:
         if self.config.torch_device.type != "cpu":
             raise GWNError("training from files runs on the CPU; use --device cpu")
         seed = self.seed + number
@@ -54,7 +57,14 @@ class FileExperiment(Experiment):
         features = propagate(self.graph, model, self.root, memory=self.memory, on_columns=self.on_columns)
         return record_run(
             lambda report: fit_files(
-                model, self.graph, features, split, self.config, memory=self.memory, on_epoch=report
+                model,
+                self.graph,
+                features,
+                split,
+                self.config,
+                memory=self.memory,
+                on_epoch=report,
+                checkpoints=checkpoints,
             ),
             model,
             number,

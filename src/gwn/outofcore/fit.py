@@ -7,9 +7,9 @@ without jumping about in the files, and the same whether a chunk is read again o
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -24,8 +24,9 @@ from gwn.errors import Diverged, GWNError
 from gwn.networks import GWN
 from gwn.networks.precomputed import class_weights, features_times_weights
 from gwn.outofcore.propagate import PropagatedFeatures
+from gwn.training.checkpoint import Checkpoints, Fit
 from gwn.training.config import TrainConfig
-from gwn.training.loop import Evaluation, Fit, OnEpoch, choose_epoch, flushed_denormals, make_optimizer
+from gwn.training.loop import Evaluation, Loss, OnEpoch, Task, train_task
 from gwn.training.memory import anonymous_bytes, left_of, say_memory
 
 CHUNK_BYTES = 1 << 23
@@ -80,6 +81,7 @@ def fit_files(
     *,
     memory: int,
     on_epoch: OnEpoch | None = None,
+    checkpoints: Checkpoints | None = None,
 ) -> Fit:
     """Train the linear maps of `model` on propagated features; the same function as the network with `precompute`."""
     if config.dtype != "float32":
@@ -91,29 +93,38 @@ def fit_files(
     parts = []
     for nodes in (split.train, split.val, split.test):
         reader = RowReader(features, graph.y, nodes, room)
-        share = min(room, 4 * features.columns * reader.count)
-        reader.room, room = share, room - share
+        kept = min(room, 4 * features.columns * reader.count)
+        reader.room, room = kept, room - kept
         parts.append(reader)
     train, val, test = parts
-    optimizer = make_optimizer(model, config)
-    batch = config.batch_size or BATCH
+    task = FileTask(model, train, val, test, batch=config.batch_size or BATCH)
+    resumed = None if checkpoints is None else checkpoints.load()
+    return train_task(model, task, config, on_epoch, resumed=resumed, checkpoints=checkpoints)
 
-    def train_epoch(epoch: int) -> None:
-        model.train()
-        for number in torch.randperm(len(train)).tolist():
-            x, y = train[number]
-            for rows in _slices(len(y), batch):
-                loss = train_rows(model, x[rows], y[rows], optimizer)
-                if not math.isfinite(loss):
-                    raise Diverged(f"training diverged in epoch {epoch}: the loss is {loss:.4g}; use a smaller lr")
 
-    def evaluate(epoch: int) -> Evaluation:
-        score, loss = _score(model, val)
-        if not math.isfinite(loss):
-            raise Diverged(f"training diverged in epoch {epoch}: the loss is {loss:.4g}; use a smaller lr")
-        return Evaluation(val=score, val_loss=loss, test=lambda: _score(model, test)[0])
+class FileTask(Task):
+    """Propagated features in files: an epoch takes the chunks in random order, `batch` rows at a time."""
 
-    return choose_epoch(model, config, train_epoch, evaluate, on_epoch)
+    def __init__(self, model: GWN, train: RowReader, val: RowReader, test: RowReader, *, batch: int) -> None:
+        self.model, self.train, self.val, self.test, self.batch = model, train, val, test, batch
+
+    def losses(self) -> Iterator[Loss]:
+        for number in torch.randperm(len(self.train)).tolist():
+            x, y = self.train[number]
+            for rows in _slices(len(y), self.batch):
+                yield partial(row_loss, self.model, x[rows], y[rows])
+
+    def evaluate(self) -> Evaluation:
+        score, loss = _score(self.model, self.val)
+        return Evaluation(val=score, val_loss=loss, test=lambda: _score(self.model, self.test)[0])
+
+    def diverged(self, epoch: int, loss: float) -> Diverged:
+        return Diverged(f"training diverged in epoch {epoch}: the loss is {loss:.4g}; use a smaller lr")
+
+
+def row_loss(model: GWN, x: Tensor, y: Tensor) -> Tensor:
+    """The cross-entropy of some rows of propagated features."""
+    return F.cross_entropy(logits_of_rows(model, x), y)
 
 
 def _slices(count: int, size: int) -> Iterator[slice]:
@@ -128,18 +139,6 @@ def logits_of_rows(model: GWN, x: Tensor) -> Tensor:
     """Logits from propagated features."""
     p = model.input_dropout if model.training else 0.0
     return features_times_weights(x, class_weights(model.phi0.first, model.phi1.first, model.head.first, p))
-
-
-def train_rows(model: GWN, x: Tensor, y: Tensor, optimizer: torch.optim.Optimizer) -> float:
-    """One step on some rows; the loss, not finite where no step was made."""
-    optimizer.zero_grad(set_to_none=True)
-    with flushed_denormals():
-        loss = F.cross_entropy(logits_of_rows(model, x), y)
-        value = loss.item()
-        if math.isfinite(value):
-            loss.backward()  # type: ignore[no-untyped-call]
-            optimizer.step()
-    return value
 
 
 @torch.no_grad()

@@ -8,6 +8,8 @@ processes shared the graph, or how.
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -19,9 +21,31 @@ from torch import Tensor, nn
 
 from gwn.errors import GWNError
 from gwn.io import write_atomic
-from gwn.training.loop import Fit, Progress
 
 FORMAT = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fit:
+    """What one run of the loop gave: scores at the epoch chosen on validation, and that epoch's weights."""
+
+    val: float
+    test: float
+    val_loss: float
+    best_epoch: int
+    epochs: int
+    seconds: float
+    weights: dict[str, Tensor]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """Where a run stands after an epoch: the best so far, every epoch's validation loss and score, seconds used."""
+
+    epoch: int
+    best: Fit
+    history: list[tuple[float, float]]
+    seconds: float
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -32,6 +56,7 @@ class Checkpoint:
     weights: dict[str, Tensor]
     moments: dict[str, Tensor]
     generator: Tensor
+    cuda_generator: Tensor | None = None
 
     def restore(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> Progress:
         """Bring model, optimiser and this process's random generator to where the run stood."""
@@ -42,7 +67,37 @@ class Checkpoint:
             state.setdefault(int(index), {})[what] = tensor
         optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
         torch.set_rng_state(self.generator)
+        if self.cuda_generator is not None and torch.cuda.is_available():
+            torch.cuda.set_rng_state(self.cuda_generator)
         return self.progress
+
+
+class Checkpoints:
+    """The checkpoints of one run: one file, replaced every `seconds` seconds.
+
+    key   names the run; the checkpoint of another one is refused
+    say   hears what a person should know
+    """
+
+    def __init__(
+        self, path: Path, key: str, *, seconds: float = 60.0, say: Callable[[str], None] = lambda line: None
+    ) -> None:
+        self.path, self.key, self.seconds, self.say = path, key, seconds, say
+        self._written = time.monotonic()
+
+    def load(self) -> Checkpoint | None:
+        """The one to go on from, None where there is none."""
+        found = load_checkpoint(self.path, self.key)
+        if found is not None:
+            self.say(f"{self.path.stem}: going on after epoch {found.progress.epoch}")
+        self._written = time.monotonic()
+        return found
+
+    def keep(self, model: nn.Module, optimizer: torch.optim.Optimizer, progress: Progress) -> None:
+        """Write one if the last is old enough."""
+        if time.monotonic() - self._written >= self.seconds:
+            save_checkpoint(self.path, self.key, model, optimizer, progress)
+            self._written = time.monotonic()
 
 
 def save_checkpoint(
@@ -53,6 +108,8 @@ def save_checkpoint(
         "generator": torch.get_rng_state(),
         "history": torch.tensor(progress.history, dtype=torch.float64).reshape(-1, 2),
     }
+    if torch.cuda.is_available():
+        tensors["cuda_generator"] = torch.cuda.get_rng_state()
     groups = {
         "weights": model.state_dict(),
         "best": progress.best.weights,
@@ -96,6 +153,7 @@ def load_checkpoint(path: Path, key: str) -> Checkpoint | None:
             weights=_group(tensors, "weights"),
             moments=_group(tensors, "moments"),
             generator=tensors["generator"],
+            cuda_generator=tensors.get("cuda_generator"),
         )
     except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
         reason = " ".join(str(error).split())

@@ -17,6 +17,7 @@ from gwn.errors import Diverged, GWNError
 from gwn.graph import Graph
 from gwn.io import content_key, read_json, read_weights, safe_name, write_json, write_weights
 from gwn.models import ModelSpec
+from gwn.training.checkpoint import Checkpoints
 from gwn.training.config import TrainConfig
 from gwn.training.loop import Fit, OnEpoch, fit, seed_everything
 from gwn.training.memory import PeakMemory
@@ -77,13 +78,31 @@ class Experiment:
             "classes": graph.num_classes,
         }
 
-    def compute(self, number: int, split: Split, folder: Path, on_progress: OnProgress | None) -> RunResult:
+    def compute(
+        self, number: int, split: Split, folder: Path, checkpoints: Checkpoints, on_progress: OnProgress | None
+    ) -> RunResult:
         """Train one run and write its weights."""
-        return _one_run(self, number, split, folder, on_progress)
+        device, seed = self.config.torch_device, self.seed + number
+        graph = self.dataset.graph.to(device, self.config.torch_dtype)
+        seed_everything(seed, self.config.deterministic)
+        model = self.model.build(*self.sizes, **self.settings)
+        model = model.to(device, self.config.torch_dtype)
+        return record_run(
+            lambda report: self.fit(model, graph, split, report, checkpoints),
+            model,
+            number,
+            seed,
+            split,
+            device,
+            folder,
+            on_progress,
+        )
 
-    def fit(self, model: nn.Module, graph: Graph, split: Split, on_epoch: OnEpoch | None, checkpoint: Path) -> Fit:
-        """Train one run's model; `checkpoint` is the file for what an interrupted run needs to go on."""
-        return fit(model, graph, split, self.config, self.dataset.metric, on_epoch)
+    def fit(
+        self, model: nn.Module, graph: Graph, split: Split, on_epoch: OnEpoch | None, checkpoints: Checkpoints
+    ) -> Fit:
+        """Train one run's model, from its last checkpoint on where it was interrupted."""
+        return fit(model, graph, split, self.config, self.dataset.metric, on_epoch, checkpoints=checkpoints)
 
     def folder(self, root: Path) -> Path:
         """Where its results live: the same configuration always has the same name."""
@@ -95,13 +114,20 @@ def run_experiment(
     root: Path,
     *,
     force: bool = False,
+    checkpoint_seconds: float = 60.0,
     on_progress: OnProgress | None = None,
     on_run: OnRun | None = None,
+    say: Callable[[str], None] = lambda line: None,
 ) -> tuple[dict[str, Any], Path]:
     """Compute the runs that are missing; the result (also in `result.json`) and its folder.
 
-    on_progress   called with (run, epoch, validation score) after every epoch
-    on_run        called with every run's result, those found on disk included
+    A run that was interrupted goes on from its last checkpoint, to the same result.
+
+    force                compute again what is already there
+    checkpoint_seconds   between two checkpoints of a run
+    on_progress          called with (run, epoch, validation score) after every epoch
+    on_run               called with every run's result, those found on disk included
+    say                  hears that a run goes on from a checkpoint
     """
     folder = experiment.folder(root)
     graph = experiment.dataset.graph
@@ -114,7 +140,21 @@ def run_experiment(
     }
     write_json(folder / "config.json", identity)
     with _threads(experiment.config.choose_threads(graph)):
-        runs = list(_runs(experiment, folder, force, on_progress, on_run))
+        runs = []
+        for number, split in enumerate(experiment.splits):
+            path = folder / f"run-{number:02d}.json"
+            found = None if force else _finished(path, split)
+            if found is None:
+                key = f"{folder.name}/{path.stem} {split.content_hash()[:12]}"
+                checkpoints = Checkpoints(path.with_suffix(CHECKPOINT), key, seconds=checkpoint_seconds, say=say)
+                if force:
+                    checkpoints.path.unlink(missing_ok=True)
+                found = experiment.compute(number, split, folder, checkpoints, on_progress)
+                write_json(path, found.to_json())
+                checkpoints.path.unlink(missing_ok=True)
+            if on_run is not None:
+                on_run(found)
+            runs.append(found)
         machine = environment(experiment.config.torch_device)
     result_json = {
         **identity,
@@ -126,22 +166,6 @@ def run_experiment(
     }
     write_json(folder / "result.json", result_json)
     return result_json, folder
-
-
-def _runs(
-    experiment: Experiment, folder: Path, force: bool, on_progress: OnProgress | None, on_run: OnRun | None
-) -> Iterator[RunResult]:
-    """Every run's result: read where it is there, computed and written where it is not."""
-    for number, split in enumerate(experiment.splits):
-        path = folder / f"run-{number:02d}.json"
-        result = None if force else _finished(path, split)
-        if result is None:
-            result = experiment.compute(number, split, folder, on_progress)
-            write_json(path, result.to_json())
-            path.with_suffix(CHECKPOINT).unlink(missing_ok=True)
-        if on_run is not None:
-            on_run(result)
-        yield result
 
 
 def _finished(path: Path, split: Split) -> RunResult | None:
@@ -165,28 +189,6 @@ def _threads(count: int) -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
-
-
-def _one_run(
-    experiment: Experiment, number: int, split: Split, folder: Path, on_progress: OnProgress | None
-) -> RunResult:
-    config, dataset = experiment.config, experiment.dataset
-    device, seed = config.torch_device, experiment.seed + number
-    graph = dataset.graph.to(device, config.torch_dtype)
-    seed_everything(seed, config.deterministic)
-    model = experiment.model.build(*experiment.sizes, **experiment.settings)
-    model = model.to(device, config.torch_dtype)
-    checkpoint = folder / f"run-{number:02d}{CHECKPOINT}"
-    return record_run(
-        lambda report: experiment.fit(model, graph, split, report, checkpoint),
-        model,
-        number,
-        seed,
-        split,
-        device,
-        folder,
-        on_progress,
-    )
 
 
 def record_run(
