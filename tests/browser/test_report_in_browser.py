@@ -10,9 +10,9 @@ import pytest
 
 from browser.conftest import UNNAMED, fits
 from gwn.paper import report as report_page
-from gwn.paper.exhibit import Exhibit
-from gwn.paper.figures.curve_data import Axis, CurveData, Panel, Series
-from gwn.paper.figures.exhibit import figure_path, write_figure
+from gwn.paper.curve_data import Axis, CurveData, Panel, Series, write_figure
+from gwn.paper.exhibit import Exhibit, figure_path
+from gwn.paper.exhibits import EXHIBITS
 from gwn.paper.table import TableCell, TableData, words
 
 Open = Callable[..., Any]
@@ -50,10 +50,11 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
         series=(Series(label="a", x=(0.0, 1.0), y=(1.0, 2.0)),),
     )
     figure = CurveData(name="roots", title="A figure", place="figure 0", caption="It rises.", panels=(line,))
-    write_figure(figure, figure_path("roots", folder / "results"))
-    exhibit = Exhibit(name="table-toy", title="scores", place="table 0", cells=(), tables=lambda results: (table(),))
+    write_figure(figure, figure_path("figure-roots", folder / "results"))
+    exhibit = Exhibit(name="table-toy", title="scores", place="table 0", compute=lambda context: (table(),))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(report_page, "TABLES", {"table-toy": exhibit})
+        figures = {name: each for name, each in EXHIBITS.items() if each.is_figure}
+        patch.setattr(report_page, "EXHIBITS", {"table-toy": exhibit, **figures})
         return report_page.write_report(folder / "results", folder / "page")
 
 

@@ -9,10 +9,9 @@ import pytest
 
 from gwn import GWNError
 from gwn.models import MODELS
-from gwn.paper.cell import OURS, ROWS, TAUS, Cell
+from gwn.paper.cell import BUDGETS, OURS, ROWS, TAUS, Cell, recipe_of
+from gwn.paper.exhibits import EXHIBITS
 from gwn.paper.printed import FILE, dataset_counts, elsewhere, out_of_memory, paper_value, rows_of
-from gwn.paper.recipe import BUDGETS, recipe_of
-from gwn.paper.tables import TABLES
 from gwn.tuning import SPACES
 
 PAPER = Path(__file__).parents[3] / "shared" / "paper.tex"
@@ -63,7 +62,7 @@ def test_budgets_are_equal_where_the_tables_say_so() -> None:
 
 
 def test_exhibits_ask_for_known_cells_once() -> None:
-    for exhibit in TABLES.values():
+    for exhibit in EXHIBITS.values():
         cells = (*exhibit.cells, *exhibit.beyond)
         assert len({*cells}) == len(cells)
         for cell in cells:

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from gwn.paper.cell import Cell
-from gwn.paper.compare import average_ranks, outcome, paired
+from gwn.paper.compare import View, average_ranks, outcome, paired
 from gwn.paper.printed import PaperValue
-from gwn.paper.view import View
 from gwn.training.result import RunResult, summary_of_runs
 
 NOTHING = RunResult(run=0, seed=0, split_hash="", split_sizes=(1, 1, 1), status="diverged", reason="too far")

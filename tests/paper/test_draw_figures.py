@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from gwn.errors import GWNError
+from gwn.paper.curve_data import KINDS, Axis, CurveData, Panel, Series, read_figure
 from gwn.paper.drawing import FORMATS, draw_figure
 from gwn.paper.drawing.style import LOOKS, look_of
-from gwn.paper.figures import FIGURES, Axis, CurveData, Panel, Series, read_figure
-from gwn.paper.figures.curve_data import KINDS
+from gwn.paper.exhibits import EXHIBITS
 
 KEPT = sorted((Path(__file__).parents[2] / "results" / "figures").glob("*.json"))
 LARGEST = 500_000
@@ -64,6 +64,6 @@ def test_no_two_looks_are_alike() -> None:
 def test_the_kept_figures_are_whole(path: Path) -> None:
     data = read_figure(path)
     assert data.name == path.stem
-    assert path.stem in FIGURES
+    assert f"figure-{path.stem}" in EXHIBITS
     assert path.stat().st_size < LARGEST
     assert not data.provenance["quick"]

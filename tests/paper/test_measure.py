@@ -12,11 +12,9 @@ import gwn.paper.measure
 from gwn import GWNError
 from gwn.data import load_dataset
 from gwn.models import model_spec
-from gwn.paper.cell import Cell
-from gwn.paper.measure import Workplace, measure_cell, repeat_cell
-from gwn.paper.recipe import BUDGETS, Budget, recipe_of
+from gwn.paper.cell import BUDGETS, Budget, Cell, recipe_of
+from gwn.paper.measure import Workplace, measure_cell, measure_missing, missing, repeat_cell
 from gwn.paper.records import cell_file, read_cell
-from gwn.paper.runner import compute, missing
 from gwn.paper.shipped import ship
 from gwn.settings import find_tuned
 from gwn.training.config import TrainConfig, effective_settings
@@ -45,11 +43,11 @@ def test_a_cell_is_searched_on_validation_and_measured_with_fresh_seeds(place: W
 
 
 def test_a_finished_cell_is_not_computed_again(place: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
-    compute([MLP, MAJORITY], place, on_cell=lambda *_: None)
+    measure_missing([MLP, MAJORITY], place, on_cell=lambda *_: None)
     before = cell_file(place.results, MLP).read_bytes()
     monkeypatch.setattr(gwn.paper.measure, "run_experiment", None)
     done: list[Cell] = []
-    compute([MLP, MAJORITY], place, on_cell=lambda cell, _: done.append(cell))
+    measure_missing([MLP, MAJORITY], place, on_cell=lambda cell, _: done.append(cell))
     assert done == []
     assert cell_file(place.results, MLP).read_bytes() == before
 
@@ -108,7 +106,7 @@ def test_the_best_of_both_searches_play_off(place: Workplace, monkeypatch: pytes
 def test_a_cell_that_another_process_is_at_is_left_to_it(place: Workplace) -> None:
     said: list[str] = []
     with machine_lock(f"cell {cell_file(place.results, MAJORITY).resolve()}"):
-        compute([MAJORITY], place, on_cell=lambda _, trouble: said.append(trouble))
+        measure_missing([MAJORITY], place, on_cell=lambda _, trouble: said.append(trouble))
     assert said == ["another process is at it"]
     assert read_cell(place.results, MAJORITY) is None
 
@@ -116,7 +114,7 @@ def test_a_cell_that_another_process_is_at_is_left_to_it(place: Workplace) -> No
 def test_two_workers_share_the_cells(place: Workplace, data_root: Path) -> None:
     cells = [Cell(dataset=name, split="geom", row="majority") for name in ("texas", "cornell", "wisconsin")]
     said: list[str] = []
-    compute(cells, place, jobs=2, on_cell=lambda _, trouble: said.append(trouble))
+    measure_missing(cells, place, jobs=2, on_cell=lambda _, trouble: said.append(trouble))
     assert said == ["", "", ""]
     assert missing(cells, place) == []
 
@@ -127,7 +125,7 @@ def test_trouble_in_one_cell_does_not_end_the_others(place: Workplace, monkeypat
 
     monkeypatch.setattr("gwn.paper.measure.plan_search", refuse)
     said: dict[str, str] = {}
-    compute([MLP, MAJORITY], place, on_cell=lambda cell, trouble: said.update({cell.row: trouble}))
+    measure_missing([MLP, MAJORITY], place, on_cell=lambda cell, trouble: said.update({cell.row: trouble}))
     assert said == {"mlp": "the graph is too large for it", "majority": ""}
 
 
@@ -150,7 +148,7 @@ def test_a_damaged_record_is_refused_and_never_overwritten(place: Workplace, dam
     cell = Cell.parse(f"csbm/stratified/{path.stem}")
     broken = path.read_bytes()
     with pytest.raises(GWNError, match="restore it, or delete it and measure again"):
-        compute([cell], place, on_cell=lambda *_: None)
+        measure_missing([cell], place, on_cell=lambda *_: None)
     assert path.read_bytes() == broken
 
 

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from gwn.errors import GWNError
 from gwn.html import Markup, assignment, fill, template
-from gwn.paper.exhibit import Exhibit
-from gwn.paper.report import environment_table, figure_sections, settings_table, table_html, table_sections
+from gwn.paper.exhibit import Context, Exhibit, figure_path
+from gwn.paper.report import environment_table, sections, settings_table, table_html
 from gwn.paper.table import TableCell, TableData, words
 
 
 def exhibit(*tables: TableData, error: str = "") -> Exhibit:
-    def make(results: Path) -> tuple[TableData, ...]:
+    def compute(context: Context) -> tuple[TableData, ...]:
         if error:
             raise GWNError(error)
         return tables
 
-    return Exhibit(name="table-toy", title="scores", place="table 0", cells=(), tables=make)
+    return Exhibit(name="table-toy", title="scores", place="table 0", compute=compute)
 
 
 def table(*rows: tuple[TableCell, ...]) -> TableData:
@@ -47,16 +48,18 @@ def test_data_are_scripts_that_hold_any_text() -> None:
 
 
 def test_what_is_missing_is_said_with_the_command(tmp_path: Path) -> None:
-    html, links = table_sections([exhibit(table())], tmp_path, tmp_path / "out")
+    html, links = sections([exhibit(table())], tmp_path, tmp_path / "out")
     assert "Nothing is measured yet; this fills it: <code>gwn reproduce toy</code>" in html
     assert links == [("table-toy", "Scores")]
-    html, _ = table_sections([exhibit(error="cora is missing")], tmp_path, tmp_path / "out")
+    html, _ = sections([exhibit(error="cora is missing")], tmp_path, tmp_path / "out")
     assert "Not available: cora is missing." in html
-    (tmp_path / "figures").mkdir()
-    (tmp_path / "figures" / "broken.json").write_text("{")
-    html, links = figure_sections({"roots": "Roots", "broken": "Broken"}, tmp_path, tmp_path / "out")
-    assert "This creates it: <code>gwn reproduce figure-roots</code>" in html
-    assert "This creates it: <code>gwn reproduce figure-broken</code>" in html
+    path = figure_path("figure-broken", tmp_path)
+    path.parent.mkdir()
+    path.write_text("{")
+    figures = [replace(exhibit(), name=f"figure-{name}") for name in ("roots", "broken")]
+    html, links = sections(figures, tmp_path, tmp_path / "out")
+    assert "does not exist; compute it with gwn reproduce figure-roots." in html
+    assert "was cut or edited (it is not JSON); compute it again with gwn reproduce figure-broken --recompute." in html
     assert [anchor for anchor, _ in links] == ["figure-roots", "figure-broken"]
 
 

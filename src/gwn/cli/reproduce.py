@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -14,9 +14,8 @@ from gwn.errors import GWNError
 
 if TYPE_CHECKING:
     from gwn.paper.cell import Cell
-    from gwn.paper.exhibit import Exhibit
+    from gwn.paper.exhibit import Exhibit, Shown
     from gwn.paper.measure import Workplace
-    from gwn.paper.table import TableData
 
 
 def reproduce(
@@ -54,12 +53,14 @@ def reproduce(
       gwn reproduce --cell texas/geom/gwn-fa --repeat      compute one cell again and compare
     """
     from gwn.paper.cell import Cell
+    from gwn.paper.exhibit import Context
+    from gwn.paper.exhibits import EXHIBITS
     from gwn.paper.measure import Workplace
-    from gwn.paper.tables import TABLES
     from gwn.registry import lookup
 
     place = Workplace(results=results, runs=runs, storage=storage)
-    deadline = time.time() + (float("inf") if timeout is None else parse_duration("--timeout", timeout))
+    seconds = None if timeout is None else parse_duration("--timeout", timeout)
+    deadline = float("inf") if seconds is None else time.time() + seconds
     if cells:
         asked = tuple(Cell.parse(name) for name in cells)
         if not repeat:
@@ -70,47 +71,24 @@ def reproduce(
     if exhibit is None:
         _print_exhibits()
         return
-    if exhibit.startswith("figure-"):
-        _draw(exhibit, place, out or Path("figures"), recompute, timeout, quiet)
-        return
-    found: Exhibit = lookup("exhibit", exhibit, {**TABLES, **_figures()})
+    found: Exhibit = lookup("exhibit", exhibit, EXHIBITS)
     if compute_missing:
         _compute((*found.cells, *(found.beyond if everything else ())), place, jobs, deadline, quiet)
-    _show(found.tables(results), form, out)
-
-
-def _figures() -> dict[str, Any]:
-    """The figures by the names they have here."""
-    from gwn.paper.figures import FIGURES
-
-    return {f"figure-{name}": figure for name, figure in FIGURES.items()}
-
-
-def _draw(name: str, place: Workplace, out: Path, recompute: bool, timeout: str | None, quiet: bool) -> None:
-    """Write a figure as SVG, PDF and PNG; its data are computed where they are not among the results."""
-    from gwn.paper.drawing import FORMATS, draw_figure
-    from gwn.paper.figures import FigureContext, figure_data
-    from gwn.paper.tables import TABLES
-    from gwn.registry import lookup
-
-    figure = lookup("exhibit", name, {**TABLES, **_figures()})
-    seconds = None if timeout is None else parse_duration("--timeout", timeout)
-    with TerminalBar(name, 1, "steps", quiet=quiet) as bar:
-        context = FigureContext(
-            runs=place.runs,
-            results=place.results,
+    with TerminalBar(exhibit, 1, "steps", quiet=quiet) as bar:
+        context = Context(
+            results=results,
+            runs=runs,
             seconds=seconds,
             say=bar.say,
             advance=lambda done, total, text: bar.phase(text, done, total),
         )
-        data = figure_data(figure, context, recompute=recompute)
-    for suffix in FORMATS:
-        draw_figure(data, out / f"{name}.{suffix}")
-        typer.echo(str(out / f"{name}.{suffix}"))
+        shown = found.contents(context, compute=compute_missing, recompute=recompute)
+    for part in shown:
+        _show(part, form, out)
 
 
 def _compute(cells: tuple[Cell, ...], place: Workplace, jobs: int, deadline: float, quiet: bool) -> None:
-    from gwn.paper.runner import compute, missing
+    from gwn.paper.measure import measure_missing, missing
 
     todo = missing(cells, place)
     if not todo:
@@ -130,13 +108,13 @@ def _compute(cells: tuple[Cell, ...], place: Workplace, jobs: int, deadline: flo
                 bar.say(f"{cell.name}: measured, {done} of {len(todo)}")
 
         step = (lambda text: bar.update(done, text)) if bar.shown else (lambda text: None)
-        compute(todo, place, jobs=jobs, deadline=deadline, on_cell=on_cell, on_step=step)
+        measure_missing(todo, place, jobs=jobs, deadline=deadline, on_cell=on_cell, on_step=step)
 
 
 def _print_cell(cell: Cell, place: Workplace, repeat: bool) -> None:
+    from gwn.paper.compare import view
     from gwn.paper.measure import repeat_cell
     from gwn.paper.records import cell_file, read_cell
-    from gwn.paper.view import view
 
     if read_cell(place.results, cell) is None:
         raise GWNError(f"{cell.name} was not measured; measure it with `gwn reproduce --cell {cell.name}`")
@@ -158,28 +136,37 @@ def _print_cell(cell: Cell, place: Workplace, repeat: bool) -> None:
 
 
 def _print_exhibits() -> None:
-    from gwn.paper.tables import TABLES
+    from gwn.paper.exhibits import EXHIBITS
 
-    exhibits = {**TABLES, **_figures()}
-    rows = [[name, exhibit.title, exhibit.place] for name, exhibit in exhibits.items()]
+    rows = [[name, exhibit.title, exhibit.place] for name, exhibit in EXHIBITS.items()]
     print_table(["exhibit", "what it shows", "in the paper"], rows, left=3)
 
 
-def _show(tables: tuple[TableData, ...], form: str, out: Path | None) -> None:
+def _show(shown: Shown, form: str, out: Path | None) -> None:
+    """A figure as SVG, PDF and PNG, a table as text: printed, or written into the folder `out`."""
     from gwn.io import write_atomic
+    from gwn.paper.curve_data import CurveData
     from gwn.paper.table import FORMATS, SUFFIXES
     from gwn.registry import lookup
 
-    if form == "terminal" and out is None:
-        for table in tables:
-            print_table(table.columns, [["\n".join(cell.lines) for cell in row] for row in table.rows], table.title)
-            typer.echo(f"{table.caption}\n")
+    if isinstance(shown, CurveData):
+        from gwn.paper.drawing import FORMATS as PICTURES
+        from gwn.paper.drawing import draw_figure
+
+        for suffix in PICTURES:
+            path = (out or Path("figures")) / f"figure-{shown.name}.{suffix}"
+            draw_figure(shown, path)
+            typer.echo(str(path))
         return
-    render = lookup("format", "markdown" if form == "terminal" else form, FORMATS)
-    suffix = SUFFIXES["markdown" if form == "terminal" else form]
-    for table in tables:
-        if out is None:
-            typer.echo(render(table))
-        else:
-            write_atomic(out / f"{table.name}.{suffix}", render(table).encode())
-            typer.echo(str(out / f"{table.name}.{suffix}"))
+    if form == "terminal" and out is None:
+        print_table(shown.columns, [["\n".join(cell.lines) for cell in row] for row in shown.rows], shown.title)
+        typer.echo(f"{shown.caption}\n")
+        return
+    form = "markdown" if form == "terminal" else form
+    text = lookup("format", form, FORMATS)(shown)
+    if out is None:
+        typer.echo(text)
+        return
+    path = out / f"{shown.name}.{SUFFIXES[form]}"
+    write_atomic(path, text.encode())
+    typer.echo(str(path))

@@ -1,16 +1,120 @@
-"""Models against each other on the same splits: paired differences, wins and losses, and average ranks."""
+"""Measured cells compared: with the paper's figure, with each other on the same splits, and by average rank."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import stats
 
-from gwn.paper.view import View
+from gwn.paper.cell import Cell
+from gwn.paper.printed import PaperValue
+from gwn.paper.records import read_cell
+from gwn.paper.table import TableCell
 from gwn.training.result import Summary, summarise
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """One cell beside the paper's figure, in per cent; `record` is None where it was not measured."""
+
+    cell: Cell
+    paper: PaperValue | None
+    record: Mapping[str, Any] | None
+
+    @property
+    def test(self) -> Mapping[str, float] | None:
+        """Mean, sd, low and high of the test score over the final runs that finished; None where none did."""
+        found = None if self.record is None else self.record["summary"]["test"]
+        return None if found is None else {name: 100 * found[name] for name in ("mean", "sd", "low", "high")}
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """The test score of every finished run by its split's hash, for comparisons on the same splits."""
+        runs = [] if self.record is None else self.record["runs"]
+        return {run["split_hash"]: 100 * run["test"] for run in runs if run["status"] == "ok"}
+
+    @property
+    def difference(self) -> float | None:
+        """Ours minus the paper's."""
+        return None if self.test is None or self.paper is None else self.test["mean"] - self.paper.mean
+
+    @property
+    def verdict(self) -> str:
+        """Where the paper's value lies: "within" our 95 % interval, or we are "above" or "below" it."""
+        if self.test is None or self.paper is None:
+            return ""
+        if self.test["low"] <= self.paper.mean <= self.test["high"]:
+            return "within"
+        return "above" if self.test["mean"] > self.paper.mean else "below"
+
+    @property
+    def selected_on_test(self) -> float | None:
+        """What choosing among the trials by test score would have claimed."""
+        search = None if self.record is None else self.record["search"]
+        found = None if search is None else search["selected_on_test"]
+        return None if found is None else 100 * float(found["test"])
+
+    @property
+    def seconds(self) -> float | None:
+        """Of one run, the median."""
+        if self.record is None:
+            return None
+        taken = [run["seconds"] for run in self.record["runs"] if run["status"] == "ok"]
+        return float(np.median(taken)) if taken else None
+
+    def shown(self, seconds: bool = False) -> TableCell:
+        """The cell as tables have it: ours, its interval, and the paper's value with the difference."""
+        lines = []
+        if self.test is not None:
+            took = f" ({self.seconds:.1f} s)" if seconds and self.seconds is not None else ""
+            lines.append(f"{self.test['mean']:.2f} ± {self.test['sd']:.2f}{took}")
+            lines.append(f"{self.test['low']:.1f} to {self.test['high']:.1f}")
+            diverged = self.record["summary"]["diverged"] if self.record is not None else 0
+            if diverged:
+                lines.append(f"{diverged} diverged")
+        elif self.record is not None:
+            lines.append("diverged")
+        elif self.paper is not None:
+            lines.append("not measured")
+        if self.paper is not None:
+            beside = "" if self.difference is None else f" ({self.difference:+.2f}, {self.verdict})"
+            lines.append(f"paper {self.paper.mean:.2f}{beside}")
+        return TableCell(lines=tuple(lines) or ("",), value=None if self.test is None else self.test["mean"])
+
+    def flat(self) -> dict[str, Any]:
+        """Everything as plain values, for CSV."""
+        search = None if self.record is None else self.record["search"]
+        test = self.test or {}
+        paper = self.paper
+        return {
+            "dataset": self.cell.dataset,
+            "split": self.cell.split,
+            "row": self.cell.line,
+            "paper": None if paper is None else paper.mean,
+            "paper_sd": None if paper is None else paper.sd,
+            "paper_seconds": None if paper is None else paper.seconds,
+            **{name: test.get(name) for name in ("mean", "sd", "low", "high")},
+            "difference": self.difference,
+            "verdict": self.verdict,
+            "selected_on_test_not_a_result": self.selected_on_test,
+            "runs": None if self.record is None else len(self.record["runs"]),
+            "diverged": None if self.record is None else self.record["summary"]["diverged"],
+            "trials": None if search is None else search["trials"],
+            "space": None if search is None else search["space"],
+            "validation_in_search": None if search is None else 100 * search["validation"],
+            "seconds_per_run": self.seconds,
+            "parameters": None if self.record is None else self.record["runs"][0]["parameters"],
+        }
+
+
+def view(results: Path, cell: Cell, paper: PaperValue | None = None) -> View:
+    """The cell as it stands in the results."""
+    return View(cell=cell, paper=paper, record=read_cell(results, cell))
 
 
 def paired(first: View, second: View) -> Summary | None:

@@ -10,11 +10,12 @@ from typing import Any
 from gwn.errors import GWNError
 from gwn.io import write_atomic
 from gwn.paper.cell import OURS, ROWS
+from gwn.paper.compare import View
+from gwn.paper.exhibit import Context
+from gwn.paper.exhibits import EXHIBITS
+from gwn.paper.exhibits.accuracy import COLUMNS, budget_caption, heading, ranks_of, views
 from gwn.paper.printed import elsewhere
-from gwn.paper.table import to_markdown
-from gwn.paper.tables import TABLES, heterophilic, homophilic
-from gwn.paper.tables.accuracy import budget_caption, heading, ranks_of, views
-from gwn.paper.view import View
+from gwn.paper.table import TableData, to_markdown
 
 
 def fill(page: str, command: str, name: str, content: str) -> str:
@@ -40,8 +41,6 @@ PAPERS_OWN = ("gwn-sym", "gwn-fa")
 
 SAID = {"within": "met (within our interval)", "above": "beaten", "below": "not reached"}
 """What a verdict of `View` is called in prose."""
-
-COLUMNS = {"homophilic": homophilic.COLUMNS, "heterophilic": heterophilic.COLUMNS}
 
 
 def _cells(results: Path, rows: Sequence[str] = SHOWN) -> dict[str, dict[str, View]]:
@@ -191,8 +190,14 @@ def standing(results: Path, table: str) -> str:
 
 
 def results_page(results: Path) -> str:
-    """All tables of accuracy."""
-    return "\n".join(to_markdown(table) for name in TABLES for table in TABLES[name].tables(results) if table.rows)
+    """All tables that have a row."""
+    tables = (
+        table
+        for exhibit in EXHIBITS.values()
+        if not exhibit.is_figure
+        for table in exhibit.contents(Context(results=results))
+    )
+    return "\n".join(to_markdown(table) for table in tables if isinstance(table, TableData) and table.rows)
 
 
 PARTS: dict[Path, dict[str, Callable[[Path], str]]] = {

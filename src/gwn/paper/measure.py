@@ -1,33 +1,40 @@
-"""Measure one cell: search on validation, take the best, train it with fresh seeds, keep everything in one record."""
+"""Cells are measured: search on validation, take the best, train it with fresh seeds, keep everything in one record.
+
+Each cell is computed once, by whichever process comes first, and none is lost when one is killed.
+"""
 
 from __future__ import annotations
 
+import multiprocessing
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import torch
+from filelock import Timeout
 from optuna.trial import FrozenTrial, TrialState
 
 from gwn.data import load_dataset, make_splits
+from gwn.errors import GWNError
 from gwn.models import model_spec
-from gwn.paper.cell import Cell
-from gwn.paper.recipe import Recipe, recipe_of
-from gwn.paper.records import RESULTS, read_cell, write_cell
+from gwn.paper.cell import TRIALS_OF_A_TAU, Cell, Recipe, recipe_of
+from gwn.paper.records import RESULTS, cell_file, read_cell, write_cell
 from gwn.training import Experiment, TrainConfig, run_experiment
 from gwn.training.config import effective_settings
 from gwn.tuning import Job, Search, best_trial, plan_search, run_search, search_summary
 from gwn.tuning.objective import SETTINGS, SPLITS, TRAINING
 from gwn.tuning.playoff import finalists, play_off
 from gwn.tuning.spaces import ON_ROWS
-from gwn.tuning.storage import default_url
+from gwn.tuning.storage import default_url, machine_lock
 from gwn.tuning.study import is_finished
 
-TRIALS_OF_A_TAU = 6
-"""Trials of a search of its own, for a tau that the whole search tried less often than this."""
-
 OnStep = Callable[[str], None]
+OnCell = Callable[[Cell, str], None]
+"""Called with a cell that is finished, and why it could not be measured, "" where it was."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,3 +195,62 @@ def _final(
         "runs": result["runs"],
         "summary": result["summary"],
     }
+
+
+def missing(cells: Sequence[Cell], place: Workplace) -> list[Cell]:
+    """The cells without a record; a record that was cut or edited is an error, not a reason to compute it again."""
+    return [cell for cell in cells if read_cell(place.results, cell) is None]
+
+
+def measure_missing(
+    cells: Sequence[Cell],
+    place: Workplace,
+    *,
+    jobs: int = 1,
+    deadline: float = float("inf"),
+    on_cell: OnCell,
+    on_step: OnStep = lambda _: None,
+) -> None:
+    """Measure the missing ones of `cells` in order, in this process or in `jobs` others; none is begun after `deadline`
+    (`time.time()`).
+
+    A cell that another process is at is left to it.
+    """
+    todo = missing(cells, place)
+    if jobs == 1:
+        for cell in todo:
+            if time.time() < deadline:
+                on_cell(cell, _measure_locked(cell, place, on_step))
+        return
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs, mp_context=context, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+        running: dict[Future[str], Cell] = {}
+        try:
+            while todo or running:
+                while todo and len(running) < jobs and time.time() < deadline:
+                    cell = todo.pop(0)
+                    running[pool.submit(_measure_locked, cell, place)] = cell
+                if not running:
+                    return
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    on_cell(running.pop(future), future.result())
+        except BrokenProcessPool:
+            raise GWNError("a worker was killed, perhaps out of memory; the same command continues") from None
+        except BaseException:
+            for process in list(pool._processes.values()):  # an interrupted cell continues from its trials and runs
+                process.terminate()
+            raise
+
+
+def _measure_locked(cell: Cell, place: Workplace, on_step: OnStep = lambda _: None) -> str:
+    """Measure a cell unless another process has it or is at it; the reason where it cannot be measured."""
+    lock = machine_lock(f"cell {cell_file(place.results, cell).resolve()}")
+    try:
+        with lock.acquire(timeout=0):
+            if read_cell(place.results, cell) is None:
+                measure_cell(cell, place, on_step)
+    except Timeout:
+        return "another process is at it"
+    except (GWNError, RuntimeError, MemoryError) as error:
+        return " ".join(str(error).split()) or type(error).__name__
+    return ""

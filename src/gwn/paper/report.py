@@ -14,13 +14,12 @@ from gwn._version import __version__
 from gwn.errors import GWNError
 from gwn.html import Markup, fill, join, template
 from gwn.io import read_json, write_atomic
+from gwn.paper.curve_data import CurveData
 from gwn.paper.drawing import draw_figure
-from gwn.paper.exhibit import Exhibit
-from gwn.paper.figures import FIGURES
-from gwn.paper.figures.curve_data import CurveData, read_figure
+from gwn.paper.exhibit import Context, Exhibit
+from gwn.paper.exhibits import EXHIBITS
 from gwn.paper.shipped import searched_cells
 from gwn.paper.table import TableCell, TableData, to_csv, words
-from gwn.paper.tables import TABLES
 from gwn.training.result import environment
 
 FIGURE = """<section class="card exhibit" id="figure-$name" aria-labelledby="figure-$name-title">
@@ -34,36 +33,31 @@ FIGURE = """<section class="card exhibit" id="figure-$name" aria-labelledby="fig
 <p class="soft">In the paper: $place. Made by <code>$command</code> · <a href="figures/$name.svg">as SVG</a></p>
 <details><summary>Settings and runs behind it</summary><pre><code>$provenance</code></pre></details>
 </section>"""
-MISSING = """<section class="card exhibit" id="figure-$name"><h3>$title</h3>
-<p>Not available: $reason. This creates it: <code>$command</code></p></section>"""
 
 
-def figure_sections(titles: Mapping[str, str], results: Path, out: Path) -> tuple[Markup, list[tuple[str, str]]]:
-    """Every figure of `titles`, and (anchor, title) of each for the contents; one without data says how to get it."""
+def sections(exhibits: Iterable[Exhibit], results: Path, out: Path) -> tuple[Markup, list[tuple[str, str]]]:
+    """Every table and figure of these exhibits, and (anchor, title) of each exhibit for the contents. CSV files and
+    pictures are written beside; an exhibit without data says what is missing and how to get it."""
     parts, contents = [], []
-    for name, title in titles.items():
-        path = results / "figures" / f"{name}.json"
-        command = f"gwn reproduce figure-{name}"
+    for exhibit in exhibits:
         try:
-            if not path.exists():
-                raise GWNError(f"its data, {path.name}, is not there")
-            data = read_figure(path)
-            draw_figure(data, out / "figures" / f"{name}.svg", caption=False)
-            parts.append(_section(name, data, command))
+            shown = exhibit.contents(Context(results=results), compute=False)
+            parts += [_figure(part, out) if isinstance(part, CurveData) else _table(part, out) for part in shown]
         except GWNError as error:
-            parts.append(fill(MISSING, name=name, title=title, reason=error, command=command))
-        contents.append((f"figure-{name}", title))
+            parts.append(fill(EMPTY, name=exhibit.name, title=exhibit.title, reason=f"Not available: {error}."))
+        contents.append((exhibit.name, f"{exhibit.title[:1].upper()}{exhibit.title[1:]}"))
     return join(parts), contents
 
 
-def _section(name: str, data: CurveData, command: str) -> Markup:
+def _figure(data: CurveData, out: Path) -> Markup:
+    draw_figure(data, out / "figures" / f"{data.name}.svg", caption=False)
     return fill(
         FIGURE,
-        name=name,
+        name=data.name,
         title=data.title,
         caption=data.caption,
         place=data.place,
-        command=data.provenance.get("command", command),
+        command=data.provenance.get("command", f"gwn reproduce figure-{data.name}"),
         provenance=json.dumps(data.provenance, indent=1, ensure_ascii=False),
     )
 
@@ -87,21 +81,9 @@ LONG = 40
 """A cell of so many characters is wrapped."""
 
 
-def table_sections(exhibits: Iterable[Exhibit], results: Path, out: Path) -> tuple[Markup, list[tuple[str, str]]]:
-    """All tables of all exhibits, and (anchor, title) of each exhibit for the contents; CSV files beside them."""
-    parts, contents = [], []
-    for exhibit in exhibits:
-        try:
-            tables = exhibit.tables(results)
-        except GWNError as error:
-            parts.append(fill(EMPTY, name=exhibit.name, title=exhibit.title, reason=f"Not available: {error}."))
-            continue
-        finally:
-            contents.append((exhibit.name, f"{exhibit.title[:1].upper()}{exhibit.title[1:]}"))
-        for table in tables:
-            parts.append(table_html(table))
-            write_atomic(out / "tables" / f"{table.name}.csv", to_csv(table).encode())
-    return join(parts), contents
+def _table(table: TableData, out: Path) -> Markup:
+    write_atomic(out / "tables" / f"{table.name}.csv", to_csv(table).encode())
+    return table_html(table)
 
 
 def table_html(table: TableData) -> Markup:
@@ -209,11 +191,9 @@ def write_report(results: Path, out: Path) -> Path:
     """Write the folder; the page to open."""
     if not results.is_dir():
         raise GWNError(f"there are no results in {str(results)!r}; `gwn reproduce table-datasets` creates the first")
-    figures, figure_links = figure_sections({name: each.title for name, each in FIGURES.items()}, results, out)
-    tables, table_links = table_sections(TABLES.values(), results, out)
+    figures, figure_links = sections((each for each in EXHIBITS.values() if each.is_figure), results, out)
+    tables, table_links = sections((each for each in EXHIBITS.values() if not each.is_figure), results, out)
     behind = [settings_table(results), environment_table(results)]
-    for table in behind:
-        write_atomic(out / "tables" / f"{table.name}.csv", to_csv(table).encode())
     for name in ASSETS:
         write_atomic(out / "assets" / name, template(name).encode())
     page = out / "index.html"
@@ -223,7 +203,7 @@ def write_report(results: Path, out: Path) -> Path:
         date=datetime.now(timezone.utc).date().isoformat(),
         tables=tables,
         figures=figures,
-        behind=join(map(table_html, behind)),
+        behind=join(_table(table, out) for table in behind),
         table_links=_links(table_links),
         figure_links=_links(figure_links),
         behind_links=_links([(table.name, table.title) for table in behind]),

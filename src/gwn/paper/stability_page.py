@@ -12,6 +12,7 @@ from gwn.data import load_dataset
 from gwn.io import write_atomic
 from gwn.laplacians import FixedOperator, Step
 from gwn.networks import GWN
+from gwn.paper.cell import TAUS
 from gwn.paper.documents import fill, markdown_table
 from gwn.schemes import Bessel, Leapfrog, Newmark, Scheme, count_steps, integrate
 from gwn.schemes.bessel import series_terms
@@ -19,7 +20,6 @@ from gwn.stability import analyse
 
 PAGE = Path("docs/stability.md")
 DATASETS = ("cora", "citeseer", "photo", "wisconsin", "texas")
-TAUS = (0.2, 0.5, 1.0, 2.0, 5.0)
 TIME = 10.0
 
 

@@ -12,9 +12,9 @@ from matplotlib.figure import Figure
 
 from gwn.errors import GWNError
 from gwn.io import write_atomic
+from gwn.paper.curve_data import CurveData
 from gwn.paper.drawing.panels import draw_panel, labels
 from gwn.paper.drawing.style import house_style
-from gwn.paper.figures.curve_data import CurveData
 
 FORMATS = ("svg", "pdf", "png")
 PANEL = (3.5, 2.7)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+from gwn.paper.curve_data import Axis, Numbers, Panel
 from gwn.paper.drawing.style import PLAIN, look_of
-from gwn.paper.figures.curve_data import Axis, Numbers, Panel
 
 Box = tuple[float, float, float, float]
 SIZE = 6.0

@@ -1,16 +1,17 @@
-"""`CurveData` back from JSON; a file that was cut or edited is refused in one line."""
+"""A figure as data, `CurveData`: panels of named curves, to JSON and back; a file that was cut or edited is refused."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from gwn.errors import GWNError, refuse_newer
-from gwn.io import read_json
+from gwn.io import read_json, write_atomic
 
 FORMAT = 1
 """Of the JSON files under `results/figures/`; a reader refuses a newer one."""
@@ -96,11 +97,16 @@ def numbers(values: Any, digits: int = 5) -> Numbers:
     return tuple(float(f"{value:.{digits}g}") if np.isfinite(value) else None for value in array)
 
 
-T = TypeVar("T")
-
-
-class Odd(ValueError):
+class NotAFigure(ValueError):
     """What is wrong with a record, for the one line that names the file."""
+
+
+def write_figure(data: CurveData, path: Path) -> None:
+    """The head as text to read, every panel on one line: a picture's numbers are many."""
+    head = data.to_json()
+    panels = [json.dumps(panel, separators=(",", ":"), allow_nan=False) for panel in head.pop("panels")]
+    start = json.dumps(head, indent=2, allow_nan=False, ensure_ascii=False).removesuffix("\n}")
+    write_atomic(path, (start + ',\n  "panels": [\n' + ",\n".join(panels) + "\n  ]\n}\n").encode())
 
 
 def read_figure(path: Path) -> CurveData:
@@ -116,22 +122,22 @@ def read_figure(path: Path) -> CurveData:
         refuse_newer(path, data.get("format"), FORMAT)
         try:
             return figure_from_json(data)
-        except Odd as error:
+        except NotAFigure as error:
             reason = str(error)
     raise GWNError(f"{path} was cut or edited ({reason}); compute it again with {command} --recompute")
 
 
 def figure_from_json(data: Mapping[str, Any]) -> CurveData:
-    """Back from `CurveData.to_json`; anything else is `Odd`."""
+    """Back from `CurveData.to_json`; anything else is `NotAFigure`."""
     version = data.get("format")
     if not isinstance(version, int) or version > FORMAT:
-        raise Odd(f"format {version!r} instead of {FORMAT}")
+        raise NotAFigure(f"format {version!r} instead of {FORMAT}")
     record = _record(CurveData, {name: value for name, value in data.items() if name != "format"})
     panels = tuple(_panel(panel) for panel in _list(record, "panels"))
     if not panels or not isinstance(record["columns"], int) or record["columns"] < 1:
-        raise Odd("no panels, or no columns to set them in")
+        raise NotAFigure("no panels, or no columns to set them in")
     if not isinstance(record["provenance"], dict):
-        raise Odd("no provenance")
+        raise NotAFigure("no provenance")
     _require_text(record, ("name", "title", "place", "caption"))
     return CurveData(**{**record, "panels": panels})
 
@@ -140,7 +146,7 @@ def _panel(data: Any) -> Panel:
     record = _record(Panel, data)
     _require_text(record, ("title", "kind", "note"))
     if record["kind"] not in KINDS:
-        raise Odd(f"kind of panel {record['kind']!r}")
+        raise NotAFigure(f"kind of panel {record['kind']!r}")
     record["x"], record["y"] = _axis(record["x"]), _axis(record["y"])
     record["z"] = None if record["z"] is None else _axis(record["z"])
     record["series"] = tuple(_series(series) for series in _list(record, "series"))
@@ -151,7 +157,7 @@ def _axis(data: Any) -> Axis:
     record = _record(Axis, data)
     _require_text(record, ("label", "unit", "scale"))
     if record["scale"] not in SCALES:
-        raise Odd(f"scale {record['scale']!r}")
+        raise NotAFigure(f"scale {record['scale']!r}")
     return Axis(**{**record, "names": tuple(str(name) for name in _list(record, "names"))})
 
 
@@ -162,18 +168,18 @@ def _series(data: Any) -> Series:
     marks = tuple(str(mark) for mark in _list(record, "marks"))
     length = len(columns["x"])
     if len(columns["y"]) != length or any(len(part) not in (0, length) for part in (*columns.values(), marks)):
-        raise Odd(f"series {record['label']!r} has columns of different length")
+        raise NotAFigure(f"series {record['label']!r} has columns of different length")
     return Series(**{**record, **columns, "marks": marks})
 
 
 def _record(kind: type[Any], data: Any) -> dict[str, Any]:
     known = {field.name: field for field in fields(kind)}
     if not isinstance(data, dict):
-        raise Odd(f"{data!r:.40} instead of a {kind.__name__.lower()}")
+        raise NotAFigure(f"{data!r:.40} instead of a {kind.__name__.lower()}")
     required = {name for name, f in known.items() if f.default is MISSING and f.default_factory is MISSING}
     odd = sorted((data.keys() - known.keys()) | (required - data.keys()))
     if odd:
-        raise Odd(f"a {kind.__name__.lower()} with missing or unknown entries ({', '.join(odd)})")
+        raise NotAFigure(f"a {kind.__name__.lower()} with missing or unknown entries ({', '.join(odd)})")
     defaults = {n: f.default if f.default_factory is MISSING else f.default_factory() for n, f in known.items()}
     return {**defaults, **data}
 
@@ -181,12 +187,12 @@ def _record(kind: type[Any], data: Any) -> dict[str, Any]:
 def _require_text(record: Mapping[str, Any], names: tuple[str, ...]) -> None:
     for name in names:
         if not isinstance(record[name], str):
-            raise Odd(f"{name} {record[name]!r:.40} is not text")
+            raise NotAFigure(f"{name} {record[name]!r:.40} is not text")
 
 
 def _list(record: Mapping[str, Any], name: str) -> list[Any]:
     if not isinstance(record[name], (list, tuple)):
-        raise Odd(f"{name} {record[name]!r:.40} is not a list")
+        raise NotAFigure(f"{name} {record[name]!r:.40} is not a list")
     return list(record[name])
 
 
@@ -194,5 +200,5 @@ def _numbers(record: Mapping[str, Any], name: str) -> Numbers:
     values = _list(record, name)
     for value in values:
         if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float))):
-            raise Odd(f"{name} holds {value!r:.40}, which is not a number")
+            raise NotAFigure(f"{name} holds {value!r:.40}, which is not a number")
     return tuple(values)

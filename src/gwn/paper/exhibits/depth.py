@@ -11,9 +11,9 @@ from torch import Tensor, nn
 
 from gwn.adjacency import adjacency_of
 from gwn.graph import Graph
-from gwn.paper.figures.curve_data import Axis, CurveData, Panel, Series, numbers
-from gwn.paper.figures.exhibit import FigureContext, FigureExhibit
-from gwn.paper.figures.trained import Trained, Wanted, accuracy_series, runs_a_point, train_missing, trained_so_far
+from gwn.paper.curve_data import Axis, CurveData, Panel, Series, numbers
+from gwn.paper.exhibit import Context, Exhibit
+from gwn.paper.trained import TRAINING, Trained, Wanted, accuracy_series, runs_a_point, train_missing, trained_so_far
 from gwn.sparse import matmul
 from gwn.training import load_trained
 from gwn.training.loop import predict_logits
@@ -22,7 +22,6 @@ DEPTHS = (2, 4, 8, 16, 32, 64)
 BEYOND = (128, 256, 1024)
 """Deeper than the paper, for the models whose states stay finite there."""
 
-TRAINING = {"epochs": 100, "patience": 30}
 WIDTH = 64
 
 
@@ -86,7 +85,7 @@ DATASETS = (
 QUICK = (DeepDataset(name="cora", title="Cora", runs=1, deepest=4),)
 
 
-class Cell(NamedTuple):
+class DepthPoint(NamedTuple):
     """One point of the figure, and how many runs it is the mean of."""
 
     dataset: DeepDataset
@@ -103,22 +102,24 @@ class Cell(NamedTuple):
         return self.model.wanted(self.dataset.name, self.depth)
 
 
-def cells(datasets: tuple[DeepDataset, ...]) -> list[Cell]:
+def points(datasets: tuple[DeepDataset, ...]) -> list[DepthPoint]:
     """Every point: many runs up to 64 layers, one beyond."""
-    usual = [Cell(d, m, depth, d.runs) for d in datasets for m in MODELS for depth in DEPTHS if depth <= d.deepest]
-    deep = [Cell(d, m, depth, 1) for d in datasets if d.beyond for depth in BEYOND for m in MODELS if m.beyond]
+    usual = [
+        DepthPoint(d, m, depth, d.runs) for d in datasets for m in MODELS for depth in DEPTHS if depth <= d.deepest
+    ]
+    deep = [DepthPoint(d, m, depth, 1) for d in datasets if d.beyond for depth in BEYOND for m in MODELS if m.beyond]
     return usual + deep
 
 
-def in_order(plan: list[Cell]) -> Iterator[tuple[Cell, int]]:
-    """(cell, number of runs to have) so that a picture of everything is there early: first one run of each, shallow
+def in_order(plan: list[DepthPoint]) -> Iterator[tuple[DepthPoint, int]]:
+    """(point, number of runs to have) so that a picture of everything is there early: first one run of each, shallow
     before deep, one dataset after the other, then the second run, and so on; what lies beyond the paper after each."""
-    names = list(dict.fromkeys(cell.dataset.name for cell in plan))
-    for runs in range(1, max(cell.runs for cell in plan) + 1):
+    names = list(dict.fromkeys(point.dataset.name for point in plan))
+    for runs in range(1, max(point.runs for point in plan) + 1):
         for deep in (False, True):
-            for cell in sorted(plan, key=lambda cell: (names.index(cell.dataset.name), cell.depth)):
-                if cell.runs >= runs and (cell.depth > DEPTHS[-1]) == deep:
-                    yield cell, runs
+            for point in sorted(plan, key=lambda point: (names.index(point.dataset.name), point.depth)):
+                if point.runs >= runs and (point.depth > DEPTHS[-1]) == deep:
+                    yield point, runs
 
 
 def relative_energy(x: Tensor, graph: Graph) -> float:
@@ -163,19 +164,19 @@ CAPTION = (
 )
 
 
-def compute(context: FigureContext) -> CurveData:
+def compute(context: Context) -> tuple[CurveData]:
     """Train what is missing while there is time, then put together all that is there."""
     datasets = QUICK if context.quick else DATASETS
-    plan = cells(datasets)
-    train_missing(context, EXHIBIT.name, [(cell.name, cell.wanted, runs) for cell, runs in in_order(plan)])
-    found = trained_so_far(context, [(cell, cell.wanted, cell.runs) for cell in plan])
-    energies: dict[Cell, float | None] = {}
-    for place, (cell, trained) in enumerate(found.items()):
+    plan = points(datasets)
+    train_missing(context, EXHIBIT.name, [(point.name, point.wanted, runs) for point, runs in in_order(plan)])
+    found = trained_so_far(context, [(point, point.wanted, point.runs) for point in plan])
+    energies: dict[DepthPoint, float | None] = {}
+    for place, (point, trained) in enumerate(found.items()):
         context.advance(place, len(found), "energies")
-        energies[cell] = _energy(trained)
+        energies[point] = _energy(trained)
 
     def accuracy(dataset: DeepDataset, model: DeepModel) -> Series:
-        here = [(cell.depth, t) for cell, t in found.items() if cell.dataset is dataset and cell.model is model]
+        here = [(point.depth, t) for point, t in found.items() if point.dataset is dataset and point.model is model]
         return accuracy_series(model.label, model.key, here)
 
     layers = Axis(label="layers", scale="log")
@@ -199,10 +200,7 @@ def compute(context: FigureContext) -> CurveData:
         for dataset in datasets
     ]
     missing = [f"{c.name}: {_there(found, c)}/{c.runs} runs" for c in plan]
-    return CurveData(
-        name=EXHIBIT.name,
-        title=EXHIBIT.title,
-        place=EXHIBIT.place,
+    return EXHIBIT.figure(
         caption=CAPTION,
         panels=tuple(panels),
         columns=len(datasets),
@@ -213,11 +211,11 @@ def compute(context: FigureContext) -> CurveData:
     )
 
 
-def _there(found: dict[Cell, Trained], cell: Cell) -> int:
-    return len(found[cell].runs) if cell in found else 0
+def _there(found: dict[DepthPoint, Trained], point: DepthPoint) -> int:
+    return len(found[point].runs) if point in found else 0
 
 
-def _energies(energies: dict[Cell, float | None], dataset: DeepDataset, model: DeepModel) -> Series:
+def _energies(energies: dict[DepthPoint, float | None], dataset: DeepDataset, model: DeepModel) -> Series:
     here = {c.depth: value for c, value in energies.items() if c.dataset is dataset and c.model is model}
     return Series(
         label=model.label,
@@ -238,8 +236,8 @@ def _energy(trained: Trained) -> float | None:
     return sum(values) / len(values) if values else None
 
 
-EXHIBIT = FigureExhibit(
-    name="depth",
+EXHIBIT = Exhibit(
+    name="figure-depth",
     title="Accuracy and Dirichlet energy against depth",
     place="figure 3, over-smoothing",
     compute=compute,

@@ -1,4 +1,4 @@
-"""Which cells an accuracy table computes by itself, and the two readings of "60/20/20" side by side."""
+"""The paper's tables of accuracy: homophilic and heterophilic datasets, and each wave network beside its base model."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from gwn.data import DATASETS
-from gwn.paper.cell import OURS, ROWS, Cell
-from gwn.paper.compare import Ranks, average_ranks, outcome, paired
-from gwn.paper.exhibit import Exhibit
+from gwn.paper.cell import BUDGETS, FINAL_RUNS, OURS, ROWS, Cell
+from gwn.paper.compare import Ranks, View, average_ranks, outcome, paired, view
+from gwn.paper.exhibit import Context, Exhibit
 from gwn.paper.printed import elsewhere, paper_value, place
-from gwn.paper.recipe import BUDGETS, FINAL_RUNS
 from gwn.paper.table import TableCell, TableData, words
-from gwn.paper.view import View, view
 
 PROTOCOL = (
     f"Mean ± sd of the test score over {FINAL_RUNS} runs with seeds that the search never saw, its 95 % interval "
@@ -67,13 +65,11 @@ def views(results: Path, table: str, rows: Sequence[str], columns: Sequence[str]
     found: dict[str, dict[str, View]] = {}
     for row in rows:
         for column in columns:
-            dataset, split = column.split(".")
-            cell = Cell(dataset=dataset, split=split, row=row)
-            found.setdefault(row, {})[column] = view(results, cell, paper_value(table, row, column))
+            found.setdefault(row, {})[column] = view(results, Cell.of(column, row), paper_value(table, row, column))
     return found
 
 
-def figures(
+def accuracy_table(
     name: str, title: str, command: str, cells: dict[str, dict[str, View]], columns: Sequence[str]
 ) -> TableData:
     """The main table; rows without a single figure, ours or the paper's, are left out."""
@@ -215,10 +211,7 @@ def uniform_table(results: Path, name: str, command: str, datasets: Sequence[str
     columns = [f"{dataset}.{split}" for dataset in datasets for split in ("per-class", "uniform")]
     rows, records = [], []
     for row in FULL:
-        cells = []
-        for column in columns:
-            dataset, split = column.split(".")
-            cells.append(view(results, Cell(dataset=dataset, split=split, row=row)))
+        cells = [view(results, Cell.of(column, row)) for column in columns]
         rows.append((words(ROWS[row].title), *(cell.shown() for cell in cells)))
         records += [cell.flat() for cell in cells]
     return TableData(
@@ -232,21 +225,34 @@ def uniform_table(results: Path, name: str, command: str, datasets: Sequence[str
     )
 
 
-def accuracy_exhibit(name: str, kind: str, columns: Sequence[str], unmeasured: Sequence[str] = ()) -> Exhibit:
-    """A table of accuracies with everything that belongs to it.
+HOMOPHILIC_DATASETS = ("cora", "citeseer", "pubmed", "computers", "photo", "cs")
+WEBKB = ("texas", "cornell", "wisconsin")
+COLUMNS: dict[str, tuple[str, ...]] = {
+    "homophilic": tuple(f"{dataset}.per-class" for dataset in HOMOPHILIC_DATASETS),
+    "heterophilic": (
+        "actor.per-class",
+        *(f"{dataset}.{split}" for dataset in WEBKB for split in ("geom", "per-class")),
+        "deezer-europe.per-class",
+    ),
+}
+"""The measured columns of the paper's tables 2 and 3."""
 
-    kind         "homophilic" or "heterophilic": the paper's table, and the word for its datasets
-    unmeasured   further columns, shown with the paper's figures alone
-    """
+UNMEASURED = {"homophilic": ("ogbn-arxiv.time",), "heterophilic": ()}
+"""Further columns, shown with the paper's figures alone."""
+
+
+def _exhibit(kind: str) -> Exhibit:
+    """The table of one kind of datasets with everything that belongs to it."""
+    name, columns = f"table-{kind}", COLUMNS[kind]
     command, title = f"gwn reproduce {name}", f"Test accuracy on {kind} datasets, {place(kind)}"
     datasets = [column.split(".")[0] for column in columns if column.endswith(".per-class")]
 
-    def tables(results: Path) -> tuple[TableData, ...]:
-        shown = (*columns, *unmeasured)
-        cells = views(results, kind, tuple(ROWS), shown)
+    def compute(context: Context) -> tuple[TableData, ...]:
+        shown = (*columns, *UNMEASURED[kind])
+        cells = views(context.results, kind, tuple(ROWS), shown)
         return (
-            figures(name, title, command, cells, shown),
-            uniform_table(results, name, command, datasets),
+            accuracy_table(name, title, command, cells, shown),
+            uniform_table(context.results, name, command, datasets),
             paired_table(name, command, cells, columns),
             rank_table(name, command, cells, columns),
             test_selected_table(name, command, cells, columns),
@@ -254,4 +260,52 @@ def accuracy_exhibit(name: str, kind: str, columns: Sequence[str], unmeasured: S
 
     now, beyond = planned(columns)
     what = f"accuracy on {kind} datasets"
-    return Exhibit(name=name, title=what, place=place(kind), cells=now, beyond=beyond, tables=tables)
+    return Exhibit(name=name, title=what, place=place(kind), compute=compute, cells=now, beyond=beyond)
+
+
+HOMOPHILIC, HETEROPHILIC = _exhibit("homophilic"), _exhibit("heterophilic")
+
+PAIRS = (("gcn", "gwn-sym"), ("fagcn", "gwn-fa"))
+PAIRED_COLUMNS = tuple(f"{dataset}.per-class" for dataset in (*HOMOPHILIC_DATASETS, *WEBKB))
+
+
+def base_models(context: Context) -> tuple[TableData, ...]:
+    """Table 4: each wave network and the one whose operator it shares, and their paired difference."""
+    name, rows, records = BASE_MODELS.name, [], []
+    cells = views(context.results, "base-models", [row for pair in PAIRS for row in pair], PAIRED_COLUMNS)
+    for base, wave in PAIRS:
+        for row in (base, wave):
+            rows.append((words(ROWS[row].title), *(cells[row][column].shown() for column in PAIRED_COLUMNS)))
+            records += [cells[row][column].flat() for column in PAIRED_COLUMNS]
+        line = [words(f"{ROWS[wave].title} - {ROWS[base].title}")]
+        for column in PAIRED_COLUMNS:
+            found = paired(cells[wave][column], cells[base][column])
+            if found is None or found.low is None or found.high is None:
+                line.append(words(""))
+            else:
+                lines = (f"{found.mean:+.2f}, {outcome(found)}", f"{found.low:+.1f} to {found.high:+.1f}")
+                line.append(TableCell(lines=lines, value=found.mean))
+        rows.append(tuple(line))
+    return (
+        TableData(
+            name=name,
+            title="GCN against GWN-sym, FAGCN against GWN-fa (the paper's table 4)",
+            caption=f"{PROTOCOL} Differences are paired over the same splits, with their 95 % interval. "
+            f"{budget_caption(cells, PAIRED_COLUMNS)}",
+            columns=("model", *map(heading, PAIRED_COLUMNS)),
+            rows=tuple(rows),
+            command=f"gwn reproduce {name}",
+            records=tuple(records),
+        ),
+    )
+
+
+_CELLS = [Cell.of(column, row) for column in PAIRED_COLUMNS for pair in PAIRS for row in pair]
+BASE_MODELS = Exhibit(
+    name="table-base-models",
+    title="each wave network and its base model",
+    place=place("base-models"),
+    compute=base_models,
+    cells=tuple(cell for cell in _CELLS if ROWS[cell.row].full or not BUDGETS[cell.dataset].short),
+    beyond=tuple(cell for cell in _CELLS if not ROWS[cell.row].full and BUDGETS[cell.dataset].short),
+)

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from gwn.data import DATASETS
 from gwn.errors import GWNError
 from gwn.paper.cell import OURS, ROWS, Cell
-from gwn.paper.figures.curve_data import Axis, CurveData, Panel, Series, numbers
-from gwn.paper.figures.exhibit import FigureContext, FigureExhibit
+from gwn.paper.curve_data import Axis, CurveData, Panel, Series, numbers
+from gwn.paper.exhibit import Context, Exhibit
 from gwn.paper.records import read_cell
 
 CAPTION = (
@@ -33,7 +33,7 @@ class Timed(NamedTuple):
     score: float
 
 
-def compute(context: FigureContext) -> CurveData:
+def compute(context: Context) -> tuple[CurveData]:
     """Nothing is trained: cells are measured by the tables."""
     # The second reading of "60/20/20" has the settings of the first, so it tells nothing new about time.
     points = [point for point in timed(_records(context.results)) if point.cell.split != "uniform"]
@@ -43,10 +43,7 @@ def compute(context: FigureContext) -> CurveData:
             f"`gwn reproduce table-homophilic`"
         )
     columns = sorted({point.cell.column for point in points}, key=_order_of(points))
-    return CurveData(
-        name=EXHIBIT.name,
-        title=EXHIBIT.title,
-        place=EXHIBIT.place,
+    return EXHIBIT.figure(
         caption=CAPTION,
         panels=tuple(_panel(column, [p for p in points if p.cell.column == column]) for column in columns),
         columns=min(2, len(columns)),
@@ -108,8 +105,8 @@ def _series(row: str, points: list[Timed]) -> Series:
     )
 
 
-EXHIBIT = FigureExhibit(
-    name="runtime",
+EXHIBIT = Exhibit(
+    name="figure-runtime",
     title="Accuracy against run time",
     place="figure 8",
     compute=compute,

@@ -10,9 +10,7 @@ import numpy as np
 import pytest
 
 from gwn.errors import GWNError
-from gwn.paper.figures import Axis, CurveData, Panel, Series, figure_from_json, read_figure
-from gwn.paper.figures.curve_data import numbers
-from gwn.paper.figures.exhibit import write_figure
+from gwn.paper.curve_data import Axis, CurveData, Panel, Series, figure_from_json, numbers, read_figure, write_figure
 
 SERIES = Series(label="a", key="gwn-sym", x=(1.0, 2.0), y=(3.0, None), marks=("", "diverged"))
 PANEL = Panel(title="p", kind="lines", x=Axis(label="t", unit="s"), y=Axis(label="u", scale="log"), series=(SERIES,))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gwn.paper.figures.curve_data import Axis, CurveData, Panel, Series, numbers
-from gwn.paper.figures.exhibit import FigureContext, FigureExhibit
+from gwn.paper.curve_data import Axis, CurveData, Panel, Series, numbers
+from gwn.paper.exhibit import Context, Exhibit
+from gwn.schemes import Leapfrog
 
 CAPTION = (
     "Roots of r² - λ' r + 1 = 0, where λ' is an eigenvalue of 2I + tau² L and r one of the companion matrix. (a), "
@@ -17,7 +18,7 @@ CAPTION = (
 )
 REACH = 6.0
 POINTS = 241
-TAUS = (0.0, 3.0)
+LONGEST_STEP = 3.0
 
 Curve = NDArray[np.float64]
 
@@ -28,13 +29,13 @@ def roots(middle: Curve) -> tuple[NDArray[np.complex128], NDArray[np.complex128]
     return (middle + inside) / 2, (middle - inside) / 2
 
 
-def compute(context: FigureContext) -> CurveData:
+def compute(context: Context) -> tuple[CurveData]:
     """Closed form: nothing is trained."""
     middle = np.linspace(-REACH, REACH, POINTS)
     first, second = roots(middle)
     real = np.abs(middle) >= 2
     axis = Axis(label="λ', eigenvalue of 2I + tau² L")
-    tau = np.linspace(*TAUS, POINTS // 2 + 1)
+    tau = np.linspace(0.0, LONGEST_STEP, POINTS // 2 + 1)
     panels = (
         _one("(a) the root r₁, where it is real", axis, middle, np.where(real, first.real, np.nan), "r₁", "first"),
         _one("(b) the root r₂, where it is real", axis, middle, np.where(real, second.real, np.nan), "r₂", "second"),
@@ -56,16 +57,13 @@ def compute(context: FigureContext) -> CurveData:
             x=Axis(label="step length tau"),
             y=Axis(label="growth per step", scale="log"),
             series=(
-                Series(label="L = S (paper)", key="gwn-sym", x=numbers(tau), y=numbers(_larger(2 + tau**2))),
-                Series(label="L = S - I", key="physical", x=numbers(tau), y=numbers(_larger(2 - 2 * tau**2))),
+                Series(label="L = S (paper)", key="gwn-sym", x=numbers(tau), y=numbers(_growth(tau, 1.0))),
+                Series(label="L = S - I", key="physical", x=numbers(tau), y=numbers(_growth(tau, -2.0))),
                 _level(tau),
             ),
         ),
     )
-    return CurveData(
-        name=EXHIBIT.name,
-        title=EXHIBIT.title,
-        place=EXHIBIT.place,
+    return EXHIBIT.figure(
         caption=CAPTION,
         panels=panels,
         columns=2,
@@ -73,8 +71,13 @@ def compute(context: FigureContext) -> CurveData:
     )
 
 
+def _growth(tau: Curve, mu: float) -> list[float]:
+    """Of leapfrog in one step for a mode with eigenvalue mu; a step of length 0 changes nothing."""
+    return [Leapfrog(step).growth(mu) if step > 0 else 1.0 for step in tau.tolist()]
+
+
 def _larger(middle: Curve) -> Curve:
-    first, second = roots(np.asarray(middle, dtype=np.float64))
+    first, second = roots(middle)
     larger: Curve = np.maximum(np.abs(first), np.abs(second))
     return larger
 
@@ -91,8 +94,8 @@ def _level(x: Curve, height: float = 1.0) -> Series:
     return Series(label="", key="reference", x=numbers(ends), y=numbers([height, height]))
 
 
-EXHIBIT = FigureExhibit(
-    name="roots",
+EXHIBIT = Exhibit(
+    name="figure-roots",
     title="Both roots of the companion matrix",
     place="figure 7, proof of Theorem 2",
     compute=compute,

@@ -13,15 +13,23 @@ from torch import Tensor
 from gwn.data import DATASETS
 from gwn.models import model_spec
 from gwn.networks import GWN
-from gwn.paper.figures.curve_data import Axis, CurveData, Panel, Series, numbers
-from gwn.paper.figures.exhibit import FigureContext, FigureExhibit
-from gwn.paper.figures.trained import Trained, Wanted, accuracy_series, runs_a_point, train_missing, trained_so_far
+from gwn.paper.cell import TAUS
+from gwn.paper.curve_data import Axis, CurveData, Panel, Series, numbers
+from gwn.paper.exhibit import Context, Exhibit
+from gwn.paper.trained import (
+    PAPER_MAPS,
+    TRAINING,
+    Trained,
+    Wanted,
+    accuracy_series,
+    runs_a_point,
+    train_missing,
+    trained_so_far,
+)
 from gwn.stability import analyse
 from gwn.training import TrainedModel, load_trained
 
-TAUS = (0.2, 0.5, 1.0, 2.0, 5.0)
 TIME = 10.0
-TRAINING = {"epochs": 100, "patience": 30}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -42,7 +50,6 @@ class Stepped:
         return Wanted(dataset=dataset, model=self.model, settings=settings, training=TRAINING)
 
 
-PAPER_MAPS = {"readout": "last", "activation": "none"}
 MODELS = (
     Stepped(label="GWN-sym", key="gwn-sym", model="gwn-sym", given={}),
     Stepped(label="GWN-fa", key="gwn-fa", model="gwn-fa", given={}),
@@ -70,7 +77,7 @@ RUNS = {
 QUICK = {"texas": 1}
 
 
-class Cell(NamedTuple):
+class StepPoint(NamedTuple):
     """One point of the figure."""
 
     dataset: str
@@ -86,27 +93,28 @@ class Cell(NamedTuple):
         return self.model.wanted(self.dataset, self.tau)
 
 
-def cells(runs: Mapping[str, int]) -> list[Cell]:
+def points(runs: Mapping[str, int]) -> list[StepPoint]:
     """Large steps of all datasets first: they are the short runs."""
-    return [Cell(name, m, tau) for tau in reversed(TAUS) for name in runs for m in MODELS if m.least <= tau <= m.bound]
+    every = (StepPoint(name, model, tau) for tau in reversed(TAUS) for name in runs for model in MODELS)
+    return [point for point in every if point.model.least <= point.tau <= point.model.bound]
 
 
 STEPS = 40
 """Of a measured run, at least."""
 
 
-def growth_panel(title: str, found: Mapping[Cell, Trained]) -> Panel:
+def growth_panel(title: str, found: Mapping[StepPoint, Trained]) -> Panel:
     """Lines for what is predicted, markers for what was measured, and a line at 1 = bounded."""
     series: list[Series] = []
-    for key in dict.fromkeys(cell.model.key for cell in found):
-        here = sorted((cell for cell in found if cell.model.key == key), key=lambda cell: cell.tau)
-        taus = numbers([cell.tau for cell in here])
-        both = [growth(found[cell]) for cell in here]
+    for key in dict.fromkeys(point.model.key for point in found):
+        here = sorted((point for point in found if point.model.key == key), key=lambda point: point.tau)
+        taus = numbers([point.tau for point in here])
+        both = [growth(found[point]) for point in here]
         if any(predicted is not None for predicted, _ in both):
             label = here[0].model.label
             series.append(Series(label=label, key=f"{key} predicted", x=taus, y=numbers([a for a, _ in both])))
             series.append(Series(label="", key=f"{key} measured", x=taus, y=numbers([b for _, b in both])))
-    taus = numbers(sorted({cell.tau for cell in found}))
+    taus = numbers(sorted({point.tau for point in found}))
     series.append(Series(label="", key="reference", x=taus, y=numbers([1.0] * len(taus))))
     return Panel(
         title=f"{title}: growth per step",
@@ -158,27 +166,24 @@ CAPTION = (
 )
 
 
-def compute(context: FigureContext) -> CurveData:
+def compute(context: Context) -> tuple[CurveData]:
     """Train what is missing while there is time, then put together all that is there."""
     runs = QUICK if context.quick else RUNS
-    plan = cells(runs)
+    plan = points(runs)
     rounds = [
-        (cell.name, cell.wanted, number)
+        (point.name, point.wanted, number)
         for number in range(1, max(runs.values()) + 1)
-        for cell in plan
-        if runs[cell.dataset] >= number
+        for point in plan
+        if runs[point.dataset] >= number
     ]
     train_missing(context, EXHIBIT.name, rounds)
-    found = trained_so_far(context, [(cell, cell.wanted, runs[cell.dataset]) for cell in plan])
-    shown = [name for name in runs if any(cell.dataset == name for cell in found)]
+    found = trained_so_far(context, [(point, point.wanted, runs[point.dataset]) for point in plan])
+    shown = [name for name in runs if any(point.dataset == name for point in found)]
     panels = [_panel(name, found) for name in shown]
     if shown:
         at = {c: trained for c, trained in found.items() if c.dataset == shown[0]}
         panels.append(growth_panel(DATASETS[shown[0]].title, at))
-    return CurveData(
-        name=EXHIBIT.name,
-        title=EXHIBIT.title,
-        place=EXHIBIT.place,
+    return EXHIBIT.figure(
         caption=CAPTION.format(time=TIME, steps=STEPS),
         panels=tuple(panels),
         columns=min(3, len(panels)),
@@ -189,7 +194,7 @@ def compute(context: FigureContext) -> CurveData:
     )
 
 
-def _panel(dataset: str, found: dict[Cell, Trained]) -> Panel:
+def _panel(dataset: str, found: dict[StepPoint, Trained]) -> Panel:
     return Panel(
         title=f"{DATASETS[dataset].title}, {runs_a_point(t for c, t in found.items() if c.dataset == dataset)}",
         kind="lines",
@@ -199,13 +204,13 @@ def _panel(dataset: str, found: dict[Cell, Trained]) -> Panel:
     )
 
 
-def _series(dataset: str, model: Stepped, found: dict[Cell, Trained]) -> Series:
-    here = [(cell.tau, t) for cell, t in found.items() if cell.dataset == dataset and cell.model is model]
+def _series(dataset: str, model: Stepped, found: dict[StepPoint, Trained]) -> Series:
+    here = [(point.tau, t) for point, t in found.items() if point.dataset == dataset and point.model is model]
     return accuracy_series(model.label, model.key, sorted(here, key=lambda point: point[0]))
 
 
-EXHIBIT = FigureExhibit(
-    name="stability",
+EXHIBIT = Exhibit(
+    name="figure-stability",
     title="Accuracy and growth against the step length",
     place="figure 4",
     compute=compute,

@@ -11,12 +11,11 @@ from gwn.adjacency import adjacency_of
 from gwn.graph import Graph
 from gwn.laplacians import FixedOperator
 from gwn.models import model_spec
-from gwn.paper.figures.depth import DATASETS, MODELS, cells, in_order, last_features, relative_energy
-from gwn.paper.figures.node_view import neighbourhood
-from gwn.paper.figures.roots import roots
-from gwn.paper.figures.spectrum import FILTERS, TAU, TIME, decomposition, response
-from gwn.paper.figures.stability import measured_growth
-from gwn.paper.figures.waves import degrees, typical_of_classes
+from gwn.paper.exhibits.depth import DATASETS, MODELS, in_order, last_features, points, relative_energy
+from gwn.paper.exhibits.roots import roots
+from gwn.paper.exhibits.spectrum import FILTERS, TAU, TIME, decomposition, response
+from gwn.paper.exhibits.stability import measured_growth
+from gwn.paper.exhibits.waves import degrees, neighbourhood, typical_of_classes
 from gwn.schemes import count_steps, integrate
 from gwn.stability import analyse
 
@@ -70,11 +69,11 @@ def test_measured_growth_of_a_mode_is_the_predicted_one() -> None:
 
 
 def test_the_plan_has_every_run_once_and_shallow_ones_first() -> None:
-    plan = cells(DATASETS)
+    plan = points(DATASETS)
     order = list(in_order(plan))
-    assert len(order) == len(set(order)) == sum(cell.runs for cell in plan)
+    assert len(order) == len(set(order)) == sum(point.runs for point in plan)
     assert order[0][0].depth == 2
-    assert {cell.depth for cell in plan if cell.model.beyond} >= {2, 64, 1024}
+    assert {point.depth for point in plan if point.model.beyond} >= {2, 64, 1024}
 
 
 def test_nodes_that_are_shown() -> None:

@@ -8,11 +8,11 @@ import numpy as np
 
 from gwn.io import read_toml
 from gwn.paper.cell import ROWS, Cell
-from gwn.paper.exhibit import Exhibit
+from gwn.paper.compare import View, view
+from gwn.paper.exhibit import Context, Exhibit
+from gwn.paper.exhibits.accuracy import PROTOCOL, heading
 from gwn.paper.printed import PaperValue
 from gwn.paper.table import TableCell, TableData, words
-from gwn.paper.tables.accuracy import PROTOCOL, heading
-from gwn.paper.view import View, view
 
 NAME = "table-peers"
 FILE = Path(__file__).parents[1] / "published.toml"
@@ -34,9 +34,9 @@ def published() -> list[tuple[Cell, PaperValue, str]]:
     return found
 
 
-def tables(results: Path) -> tuple[TableData, ...]:
+def compute(context: Context) -> tuple[TableData, ...]:
     """Own papers first, then cost."""
-    return (_own_papers(results), _costs(results))
+    return (_own_papers(context.results), _costs(context.results))
 
 
 def _own_papers(results: Path) -> TableData:
@@ -69,8 +69,7 @@ def _costs(results: Path) -> TableData:
     for row in ROWS:
         line = [words(ROWS[row].title)]
         for column in COST_COLUMNS:
-            dataset, split = column.split(".")
-            line.append(_cost(view(results, Cell(dataset=dataset, split=split, row=row)), records))
+            line.append(_cost(view(results, Cell.of(column, row)), records))
         if any(cell.value is not None for cell in line[1:]):
             rows.append(tuple(line))
     return TableData(
@@ -102,7 +101,6 @@ EXHIBIT = Exhibit(
     name=NAME,
     title="every peer beside its own paper, and its cost",
     place="beyond the paper",
-    cells=(),
     beyond=tuple(cell for cell, _, _ in published()),
-    tables=tables,
+    compute=compute,
 )

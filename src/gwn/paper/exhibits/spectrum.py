@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from gwn.adjacency import adjacency_of
 from gwn.graph import Graph
-from gwn.paper.figures.curve_data import Axis, CurveData, Panel, Series, numbers
-from gwn.paper.figures.exhibit import FigureContext, FigureExhibit
+from gwn.paper.curve_data import Axis, CurveData, Panel, Series, numbers
+from gwn.paper.exhibit import Context, Exhibit
 from gwn.schemes import Bessel, Heat, Leapfrog, Newmark, Scheme, count_steps
 from gwn.stability import mode_amplification
 
@@ -39,7 +39,7 @@ FILTERS: dict[str, tuple[str, type[Scheme], float]] = {
 """key -> (label, scheme, the eigenvalue of L_a where I - S has zero)."""
 
 
-def compute(context: FigureContext) -> CurveData:
+def compute(context: Context) -> tuple[CurveData]:
     """A dense eigendecomposition; nothing is trained."""
     dataset = context.load(DATASET)
     context.advance(0, 1, "eigenvectors")
@@ -83,10 +83,7 @@ def compute(context: FigureContext) -> CurveData:
             ),
         ),
     )
-    return CurveData(
-        name=EXHIBIT.name,
-        title=EXHIBIT.title,
-        place=EXHIBIT.place,
+    return EXHIBIT.figure(
         caption=CAPTION.format(time=TIME, tau=TAU),
         panels=panels,
         columns=2,
@@ -133,8 +130,8 @@ def _histogram(title: str, axis: Axis, borders: Values, parts: dict[str, Values]
     return Panel(title=title, kind="steps", x=axis, y=Axis(label=label, unit=unit), series=series)
 
 
-EXHIBIT = FigureExhibit(
-    name="spectrum",
+EXHIBIT = Exhibit(
+    name="figure-spectrum",
     title="Cora's spectrum, a signal in it, and what each wave makes of it",
     place="figure 1",
     compute=compute,

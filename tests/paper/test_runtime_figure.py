@@ -9,7 +9,8 @@ import pytest
 
 from gwn.errors import GWNError
 from gwn.paper.cell import Cell
-from gwn.paper.figures import FIGURES, FigureContext
+from gwn.paper.exhibit import Context
+from gwn.paper.exhibits.runtime import compute
 from gwn.paper.records import write_cell
 
 
@@ -27,7 +28,7 @@ def _cells(results: Path) -> None:
 
 def test_points_are_median_seconds_and_mean_scores(tmp_path: Path) -> None:
     _cells(tmp_path)
-    data = FIGURES["runtime"].compute(FigureContext(runs=tmp_path, results=tmp_path))
+    (data,) = compute(Context(results=tmp_path))
     (panel,) = data.panels
     taus, gcn, sym = panel.series
     assert (gcn.x, gcn.y, gcn.marks) == ((5.0,), (85.0,), ("GCN",))
@@ -38,4 +39,4 @@ def test_points_are_median_seconds_and_mean_scores(tmp_path: Path) -> None:
 
 def test_without_cells_it_says_which_command_measures_them(tmp_path: Path) -> None:
     with pytest.raises(GWNError, match=r"no measured cell .* `gwn reproduce table-homophilic`$"):
-        FIGURES["runtime"].compute(FigureContext(runs=tmp_path, results=tmp_path))
+        compute(Context(results=tmp_path))

@@ -1,4 +1,4 @@
-"""Accuracy against what was varied: one point a configuration, from the runs that are there."""
+"""The trained runs behind a figure: trained where they are missing, one point a configuration."""
 
 from __future__ import annotations
 
@@ -10,13 +10,18 @@ from typing import Any, TypeVar
 
 from gwn.data import Dataset, make_splits
 from gwn.models import model_spec
-from gwn.paper.figures.curve_data import Series, numbers
-from gwn.paper.figures.exhibit import FigureContext
+from gwn.paper.curve_data import Series, numbers
+from gwn.paper.exhibit import Context
 from gwn.settings import find_tuned
 from gwn.training import Experiment, RunResult, TrainConfig, run_experiment, summarise
 from gwn.training.config import effective_settings
 
+TRAINING = {"epochs": 100, "patience": 30}
+"""Of the figures that train many configurations."""
+
 QUICK: dict[str, Any] = {"epochs": 3, "patience": 3}
+PAPER_MAPS = {"readout": "last", "activation": "none"}
+"""Encoders and read-out of the paper, so that the operator is the only difference."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +68,7 @@ class Trained:
         }
 
 
-def experiment_of(context: FigureContext, wanted: Wanted, runs: int) -> Experiment:
+def experiment_of(context: Context, wanted: Wanted, runs: int) -> Experiment:
     """The experiment of this configuration, on the dataset's default split."""
     data, spec = _loaded(context.load, wanted.dataset), model_spec(wanted.model)
     splits = make_splits(data, None, runs)
@@ -84,7 +89,7 @@ def experiment_of(context: FigureContext, wanted: Wanted, runs: int) -> Experime
     )
 
 
-def train(context: FigureContext, wanted: Wanted, runs: int) -> Trained:
+def train(context: Context, wanted: Wanted, runs: int) -> Trained:
     """These runs, trained where they are missing."""
     experiment = experiment_of(context, wanted, runs)
     result, folder = run_experiment(experiment, context.runs)
@@ -107,11 +112,11 @@ def runs_a_point(points: Iterable[Trained]) -> str:
     return f"{several} run{'s' if counts[-1] > 1 else ''} a point"
 
 
-def train_missing(context: FigureContext, figure: str, work: Sequence[tuple[str, Wanted, int]]) -> None:
+def train_missing(context: Context, figure: str, work: Sequence[tuple[str, Wanted, int]]) -> None:
     """Every (name, configuration, number of runs to have) in turn, for as long as there is time."""
     for done, (name, wanted, runs) in enumerate(work):
         if context.out_of_time:
-            context.say(f"out of time: {len(work) - done} runs of figure-{figure} wait for the next call")
+            context.say(f"out of time: {len(work) - done} runs of {figure} wait for the next call")
             return
         context.advance(done, len(work), f"{name}, run {runs}")
         if runs_on_disk(context, wanted) < runs:
@@ -120,7 +125,7 @@ def train_missing(context: FigureContext, figure: str, work: Sequence[tuple[str,
             context.say(f"{name}, run {runs}: {score}")
 
 
-def runs_on_disk(context: FigureContext, wanted: Wanted) -> int:
+def runs_on_disk(context: Context, wanted: Wanted) -> int:
     """How many runs of this configuration are there already, from the first on."""
     if not any(context.runs.glob(f"{wanted.dataset}-{wanted.model}-*")):
         return 0  # without reading the dataset, which may be large
@@ -136,16 +141,16 @@ def _loaded(load: Any, name: str) -> Dataset:
     return dataset
 
 
-Cell = TypeVar("Cell")
+Point = TypeVar("Point")
 
 
-def trained_so_far(context: FigureContext, plan: Iterable[tuple[Cell, Wanted, int]]) -> dict[Cell, Trained]:
-    """Of (cell, configuration, runs at most) those that have a run; nothing is trained."""
-    found: dict[Cell, Trained] = {}
-    for cell, wanted, most in plan:
+def trained_so_far(context: Context, plan: Iterable[tuple[Point, Wanted, int]]) -> dict[Point, Trained]:
+    """Of (point, configuration, runs at most) those that have a run; nothing is trained."""
+    found: dict[Point, Trained] = {}
+    for point, wanted, most in plan:
         count = min(most, runs_on_disk(context, wanted))
         if count:
-            found[cell] = train(context, wanted, count)
+            found[point] = train(context, wanted, count)
     return found
 
 

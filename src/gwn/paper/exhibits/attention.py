@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwn.networks import GWN
-from gwn.paper.figures.curve_data import Axis, CurveData, Panel, Series, numbers
-from gwn.paper.figures.exhibit import FigureContext, FigureExhibit
-from gwn.paper.figures.trained import Trained, Wanted, train
+from gwn.paper.curve_data import Axis, CurveData, Panel, Series, numbers
+from gwn.paper.exhibit import Context, Exhibit
+from gwn.paper.trained import Trained, Wanted, train
 from gwn.training import load_trained
 
 CAPTION = (
@@ -23,7 +23,7 @@ RUNS = 3
 BINS = 41
 
 
-def compute(context: FigureContext) -> CurveData:
+def compute(context: Context) -> tuple[CurveData]:
     """The network with the best validation score of three, on each graph."""
     above, below, used = [], [], []
     for place, (name, title) in enumerate(DATASETS.items()):
@@ -34,10 +34,7 @@ def compute(context: FigureContext) -> CurveData:
         above.append(_classes(trained, title, alpha, source, target))
         below.append(_edges(title, alpha, source == target))
         used.append(trained.describe())
-    return CurveData(
-        name=EXHIBIT.name,
-        title=EXHIBIT.title,
-        place=EXHIBIT.place,
+    return EXHIBIT.figure(
         caption=CAPTION,
         panels=(*above, *below),
         columns=len(DATASETS),
@@ -104,8 +101,8 @@ def _edges(title: str, alpha: NDArray[np.float64], within: NDArray[np.bool_]) ->
     )
 
 
-EXHIBIT = FigureExhibit(
-    name="attention",
+EXHIBIT = Exhibit(
+    name="figure-attention",
     title="What GWN-fa's attention learned",
     place="figure 2",
     compute=compute,

@@ -1,4 +1,4 @@
-"""A context for figures in which every dataset is the same toy graph."""
+"""A context for exhibits in which every dataset is the same toy graph."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from graphs import toy_dataset, toy_graph
 from gwn.data import Dataset
-from gwn.paper.figures import FigureContext
+from gwn.paper.exhibit import Context
 
 TOY = toy_dataset(toy_graph(nodes=60, classes=3))
 
@@ -19,7 +19,7 @@ def toy(name: str) -> Dataset:
 
 
 @pytest.fixture(scope="session")
-def figure_context(tmp_path_factory: pytest.TempPathFactory) -> FigureContext:
+def context(tmp_path_factory: pytest.TempPathFactory) -> Context:
     """One folder of runs for all tests: what one figure trained, the next one finds."""
     root: Path = tmp_path_factory.mktemp("figures")
-    return FigureContext(runs=root / "runs", results=root / "results", quick=True, load=toy)
+    return Context(runs=root / "runs", results=root / "results", quick=True, load=toy)
