@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from gwn.paper.figures.curve_data import read_figure
+from gwn.paper.curve_data import read_figure
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 

@@ -55,7 +55,6 @@ def _edited_panel(**changes: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "data",
     [
-        _edited(format=99),
         _edited(format=None),
         _edited(panels=[]),
         _edited(columns=0),
@@ -76,6 +75,13 @@ def test_an_edited_record_is_refused(tmp_path: Path, data: dict[str, Any]) -> No
     path = tmp_path / "roots.json"
     path.write_text(json.dumps(data))
     with pytest.raises(GWNError, match="was cut or edited"):
+        read_figure(path)
+
+
+def test_a_newer_file_is_refused_by_that_name(tmp_path: Path) -> None:
+    path = tmp_path / "roots.json"
+    path.write_text(json.dumps(_edited(format=99)))
+    with pytest.raises(GWNError, match=r"written by a newer version of gwn \(format 99\)"):
         read_figure(path)
 
 
