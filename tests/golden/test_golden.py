@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from gwn.paper.curve_data import read_figure
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
@@ -19,6 +18,7 @@ from gwn.cli.main import main
 from gwn.data.folders.folder import GraphFolder
 from gwn.io import read_toml
 from gwn.paper.cell import Cell
+from gwn.paper.curve_data import read_figure
 from gwn.paper.records import read_cell
 from gwn.training.checkpoint import load_checkpoint
 
