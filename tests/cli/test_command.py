@@ -34,6 +34,40 @@ def test_version_and_help(tmp_path: Path) -> None:
     assert "--label-column" in text
 
 
+def test_predict_reads_the_tables_as_train_did_from_any_folder_and_says_what_changed(tmp_path: Path) -> None:
+    """The true edges stand in the columns `who` and `whom`, the ids in the first column; the rest misleads."""
+    count, here, elsewhere = 60, tmp_path / "here", tmp_path / "elsewhere"
+    here.mkdir()
+    elsewhere.mkdir()
+    order = [(7 * row + 3) % count for row in range(count)]
+    people = [f"{name},{name % 4},{'odd' if name % 2 else 'even'}" for name in order]
+    ties = [f"{a},{(a + 1) % count},{a},{(a + 2 * step) % count}" for a in range(count) for step in (1, 2)]
+    (here / "people.csv").write_text("user,age,topic\n" + "\n".join(people) + "\n")
+    (here / "ties.csv").write_text("source,target,who,whom\n" + "\n".join(ties) + "\n")
+    trained = run(
+        *("train", "--edges", "ties.csv", "--nodes", "people.csv", "--label-column", "topic", "--model", "gcn"),
+        *("--source-column", "who", "--target-column", "whom", "--runs", "1", "--set", "epochs=40"),
+        cwd=here,
+    )
+    assert trained.returncode == 0, trained.stderr
+    assert "the id is column 'user'" in trained.stderr
+    assert "edges go from 'who' to 'whom'" in trained.stderr
+    (folder,) = (here / "runs").iterdir()
+    predicted = run("predict", str(folder), "--run-number", "0", "--out", "all.csv", cwd=elsewhere)
+    assert (predicted.returncode, predicted.stderr) == (0, "")
+    assert "as asked for" in predicted.stdout
+    rows = list(csv.DictReader((elsewhere / "all.csv").open()))
+    assert [int(row["node"]) for row in rows] == order
+    right = sum(row["predicted"] == ("odd" if int(row["node"]) % 2 else "even") for row in rows)
+    assert right >= 0.9 * count, "along source and target every edge would lead to the other class"
+    with (here / "people.csv").open("a") as table:
+        table.write(f"{count},3,odd\n")
+    warned = run("predict", str(folder), "--out", "all.csv", cwd=elsewhere)
+    assert warned.returncode == 0
+    assert "people.csv changed since training: 60 nodes" in warned.stderr
+    assert len(warned.stderr.splitlines()) == 1
+
+
 def test_train_then_predict_on_csv(tmp_path: Path, tables: tuple[Path, Path]) -> None:
     edges, nodes = tables
     trained = run(

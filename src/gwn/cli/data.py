@@ -134,7 +134,7 @@ def convert(
     nodes: Path = typer.Option(..., help="A CSV or Parquet table of nodes."),
     out: Path = typer.Option(..., help="The folder to write."),
     label_column: str = typer.Option(..., help="Column of the class; empty cells are nodes to predict."),
-    id_column: str | None = typer.Option(None, help="Column of the node id. Default: id, or the row number from 0."),
+    id_column: str | None = typer.Option(None, help="Column of the node id. Default: the one with the edges' ids."),
     source_column: str | None = typer.Option(None, help="Column of the edge's source. Default: found by name."),
     target_column: str | None = typer.Option(None, help="Column of the edge's target. Default: found by name."),
     drop_column: list[str] = typer.Option([], help="A node column that is not a feature; may be repeated."),

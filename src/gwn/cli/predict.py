@@ -30,7 +30,7 @@ def predict(
 
       gwn predict runs/mine-gwn-fa-0123456789ab --edges new-edges.csv --nodes new-nodes.csv
     """
-    from gwn.cli.source import reopen
+    from gwn.cli.source import changed_files, reopen
     from gwn.io import write_atomic
     from gwn.training import find_run_folder, load_trained
     from gwn.training import predict as predict_nodes
@@ -42,6 +42,9 @@ def predict(
         count = predict_folder(trained, graph, runs, out, memory)
     else:
         data = reopen(trained.config.get("origin"), edges, nodes, graph)
+        warning = changed_files(trained.config, data) if edges is None and graph is None else ""
+        if warning:
+            typer.echo(f"gwn: warning: {warning}", err=True)
         table = predict_nodes(trained, data.graph, device)
         write_atomic(out, table.to_csv(index=False).encode())
         count = len(table)
@@ -49,4 +52,5 @@ def predict(
     if as_json:
         typer.echo(json.dumps(done))
     else:
-        typer.echo(f"{count} nodes written to {out} (run {trained.run.run}, best on validation)")
+        chosen = "best on validation" if number is None else "as asked for"
+        typer.echo(f"{count} nodes written to {out} (run {trained.run.run}, {chosen})")

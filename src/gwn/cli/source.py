@@ -1,4 +1,4 @@
-"""Graph folders on the command line: which arguments are one, and how much of it may be in memory."""
+"""Where a graph comes from on the command line: a name, a folder, a pair of tables, or one file."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from gwn.training import Experiment, TrainedModel
 from gwn.training.memory import parse_memory
 
 Origin = dict[str, Any]
+COLUMN_KINDS = {"number": "number columns", "boolean": "true/false columns", "category": "category columns"}
 
 
 def open_source(
@@ -34,13 +35,41 @@ def open_source(
     if dataset is not None:
         return by_name(dataset, directed), {"dataset": dataset, "directed": directed}
     if graph is not None:
-        return load_graph_file(graph, directed=directed), {"graph": str(graph), "directed": directed}
+        return load_graph_file(graph, directed=directed), {"graph": str(graph.resolve()), "directed": directed}
     assert edges is not None
     if nodes is None:
         raise GWNError("--edges needs --nodes: a table with one row a node, its features and its label")
     loaded, schema = load_files(edges=edges, nodes=nodes, directed=directed, **columns)
-    origin = {"edges": str(edges), "nodes": str(nodes), "directed": directed, "schema": schema.to_json()}
-    return loaded, origin
+    places = {"edges": str(edges.resolve()), "nodes": str(nodes.resolve())}  # found again from any folder
+    return loaded, {**places, "directed": directed, "schema": schema.to_json()}
+
+
+def how_it_was_read(origin: Mapping[str, Any]) -> str:
+    """What was decided about a user's tables, in one line; nothing for a graph that left nothing to decide."""
+    if "schema" not in origin:
+        return ""
+    schema = FeatureSchema.from_json(origin["schema"])
+    kinds = [column.kind for column in schema.columns]
+    counts = [f"{kinds.count(kind)} {word}" for kind, word in COLUMN_KINDS.items() if kind in kinds]
+    ids = "the row number from 0" if schema.id_column is None else f"column {schema.id_column!r}"
+    return (
+        f"{Path(origin['nodes']).name}: the id is {ids}, the class is in {schema.label_column!r}, features are "
+        f"{', '.join(counts) or 'from the edges alone'}; {Path(origin['edges']).name}: edges go from "
+        f"{schema.source_column!r} to {schema.target_column!r}"
+    )
+
+
+def changed_files(config: Mapping[str, Any], data: Dataset) -> str:
+    """Which files are no longer those that a model was trained on, in one line; nothing where none changed."""
+    then, now = config["dataset"]["files"], data.files
+    changed = [name for name, digest in now.items() if name in then and then[name] != digest]
+    if not changed:
+        return ""
+    before, graph = config["dataset"], data.graph
+    return (
+        f"{' and '.join(changed)} changed since training: {before['nodes']:,} nodes and {before['edges']:,} edges "
+        f"then, {graph.num_nodes:,} and {graph.num_edges:,} now; the predictions are for what is there now"
+    )
 
 
 def reopen(origin: Mapping[str, Any] | None, edges: Path | None, nodes: Path | None, graph: Path | None) -> Dataset:

@@ -27,7 +27,7 @@ def train(
     edges: Path | None = typer.Option(None, help="Your graph: a CSV or Parquet table of edges."),
     nodes: Path | None = typer.Option(None, help="Your graph: a CSV or Parquet table of nodes."),
     label_column: str | None = typer.Option(None, help="Column of the class; empty cells are nodes to predict."),
-    id_column: str | None = typer.Option(None, help="Column of the node id. Default: the first column."),
+    id_column: str | None = typer.Option(None, help="Column of the node id. Default: the one with the edges' ids."),
     weight_column: str | None = typer.Option(None, help="Column of the edge weight. Default: every edge weighs one."),
     source_column: str | None = typer.Option(None, help="Column of the edge's source. Default: found by name."),
     target_column: str | None = typer.Option(None, help="Column of the edge's target. Default: found by name."),
@@ -70,7 +70,7 @@ def train(
       gwn train FOLDER --model gwn-fa --processes 2 --runs 1
     """
     from gwn.cli.progress import TrainingProgress
-    from gwn.cli.source import OnFiles, open_source
+    from gwn.cli.source import OnFiles, how_it_was_read, open_source
     from gwn.data import make_splits
     from gwn.models import model_spec
     from gwn.settings import find_tuned
@@ -95,6 +95,8 @@ def train(
     files = OnFiles(dataset, memory, chosen)
     on_disk = files.active or (shared() and files.graph is not None)
     data, origin = files.source() if on_disk else open_source(dataset, edges, nodes, graph, directed, columns)
+    if not quiet and how_it_was_read(origin):
+        typer.echo(how_it_was_read(origin), err=True)
     splits = make_splits(data, split, runs, seed)
     table = None
     if tuned and dataset is not None:

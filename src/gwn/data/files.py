@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from gwn.data.dataset import Dataset
+from gwn.data.node_ids import different_ids
 from gwn.data.schema import FeatureSchema
 from gwn.data.splits import Split, splits_from_masks
 from gwn.data.tables import Table, first_line, read_head, read_table
@@ -136,10 +137,14 @@ def load_files(
     """A graph from an edge table and a node table, each CSV or Parquet, and the schema that encoded it.
 
     Every column of the node table that is not the id, the label or dropped becomes features; rows with an empty
-    label are to be predicted. Ids are compared as text: column `id_column`, else one named id, node_id or node, else
-    the row number from 0. With `schema`, the encoding of an earlier graph is applied to this one.
+    label are to be predicted. Ids are compared as text: those of `id_column`, else of the column that holds the ids
+    which the edges name (`gwn.data.node_ids`). With `schema`, this graph is read as an earlier one was.
     """
     edge_table, node_table = read_table(Path(edges)), read_table(Path(nodes))
+    if schema is not None and schema.endpoints_given and source_column is None and target_column is None:
+        source_column, target_column = schema.source_column, schema.target_column
+    ends = _endpoint_names(edge_table, source_column, target_column)
+    named_ends = [edge_table.text(name, missing=()) for name in ends]
     if schema is None:
         schema = FeatureSchema.fit(
             node_table,
@@ -149,6 +154,7 @@ def load_files(
             drop_columns=drop_columns,
             structural=structural,
             standardise=standardise,
+            named=different_ids(*named_ends),
         )
     else:
         schema = replace(
@@ -157,8 +163,11 @@ def load_files(
             id_column=id_column or schema.id_column,
             weight_column=weight_column or schema.weight_column,
         )
+    given = source_column is not None
+    schema = replace(schema, source_column=ends[0], target_column=ends[1], endpoints_given=given)
     ids = schema.ids(node_table)
-    edge_index = _endpoints(edge_table, node_table, ids, schema, source_column, target_column)
+    _require_header(edge_table, ids, ends)
+    edge_index = _endpoints(edge_table, node_table, ids, schema, named_ends)
     edge_weight = _weights(edge_table, schema.weight_column)
     if not directed:
         edge_index, edge_weight = undirected_edges(edge_index, edge_weight, node_table.rows)
@@ -184,12 +193,8 @@ def load_files(
     return dataset, schema
 
 
-def _endpoints(
-    table: Table, nodes: Table, ids: Any, schema: FeatureSchema, source: str | None, target: str | None
-) -> Tensor:
+def _endpoints(table: Table, nodes: Table, ids: Any, schema: FeatureSchema, named_ends: Sequence[Any]) -> Tensor:
     """Edges [2, E] as node numbers; an edge that names an unknown node is refused."""
-    ends = _endpoint_names(table, ids, source, target)
-    named_ends = [table.text(name, missing=()) for name in ends]
     found = [pc.index_in(text, value_set=ids) for text in named_ends]
     unknown = np.logical_or(*(np.asarray(column.is_null()) for column in found))
     if unknown.any():
@@ -205,7 +210,7 @@ def _endpoints(
     return torch.from_numpy(np.stack([np.asarray(column, dtype=np.int64) for column in found]))
 
 
-def _endpoint_names(table: Table, ids: Any, source: str | None, target: str | None) -> tuple[str, str]:
+def _endpoint_names(table: Table, source: str | None, target: str | None) -> tuple[str, str]:
     if (source is None) != (target is None):
         raise GWNError("give both the source and the target column of the edges, or neither")
     if source is not None and target is not None:
@@ -219,12 +224,16 @@ def _endpoint_names(table: Table, ids: Any, source: str | None, target: str | No
     if len(names) < 2:
         raise GWNError(f"{table.path.name} has {len(names)} column; edges need two, for example source and target")
     first, second = list(table.columns)[:2]
-    if pc.index(ids, first).as_py() >= 0 and pc.index(ids, second).as_py() >= 0:
+    return first, second
+
+
+def _require_header(table: Table, ids: Any, ends: tuple[str, str]) -> None:
+    """Refuse a table whose column names are themselves an edge."""
+    if all(pc.index(ids, name).as_py() >= 0 for name in ends):
         raise GWNError(
-            f"{table.path.name}: the first line, {first},{second}, is an edge and not column names; "
+            f"{table.path.name}: the first line, {','.join(ends)}, is an edge and not column names; "
             "add a first line such as source,target"
         )
-    return first, second
 
 
 def _unknown(text: Any, found: Any) -> list[str]:

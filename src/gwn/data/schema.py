@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from gwn.data.node_ids import choose_id_column, row_numbers
 from gwn.data.structural import STRUCTURAL, structural_features
 from gwn.data.tables import Table
 from gwn.errors import GWNError
@@ -111,14 +112,15 @@ def _flags(table: Table, name: str) -> NDArray[np.float64]:
     return np.asarray(pc.equal(lower, "true"), dtype=np.float64)
 
 
-ID_NAMES = ("id", "node_id", "node")
-
-
 @dataclass(frozen=True, kw_only=True)
 class FeatureSchema:
     """Columns and what they encode to, names of the special columns, classes, and structural features if any.
 
-    id_column   None where nodes are numbered by their row, from 0
+    Everything that decides how the two tables are read is in it, so that another graph is read in the same way.
+
+    id_column                      None where nodes are numbered by their row, from 0
+    source_column, target_column   of the edges; None where a run of version 0.1.0 did not say
+    endpoints_given                whether a person named them: then another table must have them too
     """
 
     columns: tuple[Column, ...]
@@ -127,6 +129,9 @@ class FeatureSchema:
     id_column: str | None = None
     weight_column: str | None = None
     structural: str | None = None
+    source_column: str | None = None
+    target_column: str | None = None
+    endpoints_given: bool = False
 
     @classmethod
     def fit(
@@ -139,8 +144,12 @@ class FeatureSchema:
         drop_columns: Sequence[str] = (),
         structural: str | None = None,
         standardise: bool = True,
+        named: Any = None,
     ) -> FeatureSchema:
-        """Learn the encoding of every column that is not the id, the label or dropped."""
+        """Learn the encoding of every column that is not the id, the label or dropped.
+
+        named   the different ids that the edges name: what decides which column holds the ids, unless one is given
+        """
         if structural is not None:
             require_known("structural features", structural, STRUCTURAL)
         for what, names in (("label column", [label_column]), ("id column", [id_column]), ("column", drop_columns)):
@@ -151,7 +160,7 @@ class FeatureSchema:
             raise GWNError(f"{table.path} has column names but no rows")
         if id_column is None:
             free = [name for name in table.columns if name != label_column and name not in drop_columns]
-            id_column = next((name for name in free if name.lower() in ID_NAMES), None)
+            id_column = choose_id_column(table, pa.array([], pa.string()) if named is None else named, free)
         special = {label_column, id_column, *drop_columns}
         features = [name for name in table.columns if name not in special]
         if not features and structural is None:
@@ -213,7 +222,7 @@ class FeatureSchema:
     def ids(self, table: Table) -> Any:
         """Node ids as Arrow text, each of them once."""
         if self.id_column is None:
-            return pa.array([str(row) for row in range(table.rows)], pa.string())
+            return row_numbers(table)
         table.require("id column", self.id_column)
         ids = table.text(self.id_column, missing=())
         counts = pc.value_counts(ids)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from gwn.data.files import ENDPOINTS
 from gwn.data.folders.csr_builder import CSRBuilder
 from gwn.data.folders.folder import FolderWriter, GraphFolder, new_folder
+from gwn.data.node_ids import different_ids
 from gwn.data.schema import FeatureSchema
 from gwn.data.tables import SUFFIXES, Table, first_line, read_head, read_table
 from gwn.errors import GWNError
@@ -163,7 +164,11 @@ def convert(
     """
     file = open_edges(Path(edges), source_column, target_column)
     table = read_table(Path(nodes))
-    schema = FeatureSchema.fit(table, label_column=label_column, id_column=id_column, drop_columns=drop_columns)
+    first = next(file.batches(), None)
+    named = None if first is None else different_ids(*(as_ids(column) for column in (first.source, first.target)))
+    schema = FeatureSchema.fit(
+        table, label_column=label_column, id_column=id_column, drop_columns=drop_columns, named=named
+    )
     with new_folder(Path(out), force=force) as folder:
         ids = _write_nodes(table, schema, folder, on_done)
         _write_edges(file, NodeNumbers(ids, table.rows, table.path.name), folder, memory, on_done)
@@ -178,6 +183,13 @@ def convert(
     return GraphFolder.open(out)
 
 
+def as_ids(column: Any) -> Any:
+    """A column of the edge table as trimmed text; 3.0 reads as 3."""
+    if pa.types.is_floating(column.type):
+        column = pc.cast(column, pa.int64(), safe=False)
+    return pc.utf8_trim_whitespace(pc.cast(column, pa.string()))
+
+
 class NodeNumbers:
     """From the ids of the edge table to node numbers."""
 
@@ -188,10 +200,7 @@ class NodeNumbers:
         """The numbers of these ids; one that no node has is refused with its line."""
         if self.ids is None:
             return self._rows(column, file, first_row)
-        if pa.types.is_floating(column.type):
-            column = pc.cast(column, pa.int64(), safe=False)
-        text = pc.utf8_trim_whitespace(pc.cast(column, pa.string()))
-        found = pc.index_in(text, value_set=self.ids)
+        found = pc.index_in(as_ids(column), value_set=self.ids)
         if found.null_count:
             row = int(np.flatnonzero(np.asarray(found.is_null()))[0])
             self._refuse(column[row].as_py(), file, first_row + row)

@@ -1,0 +1,70 @@
+"""Which column of a node table holds the ids: decided by the ids that the edges name, never by position alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from gwn.data.tables import Table
+from gwn.errors import GWNError
+
+ID_NAMES = ("id", "node_id", "node")
+
+
+def row_numbers(table: Table) -> Any:
+    """0, 1, 2, ... as text: the ids of a table that has no column of them."""
+    return pa.array([str(row) for row in range(table.rows)], pa.string())
+
+
+def choose_id_column(table: Table, named: Any, columns: Sequence[str]) -> str | None:
+    """The column whose cells are all different and contain every id in `named`; None for the row numbers from 0.
+
+    named     the different ids that the edges name, as Arrow text
+    columns   those that may hold ids: neither the label nor dropped
+
+    Of several such columns one that is called id, node_id or node is taken, else the first column of the table.
+    Anything else is ambiguous and refused. Where no column holds all of them, a column of such a name or the row
+    numbers remain, and the edges that name unknown nodes are reported against it.
+    """
+    usual = next((name for name in columns if name.lower() in ID_NAMES), None)
+    if len(named) == 0:
+        return usual
+    holding = [name for name in columns if _holds(table, name, named)]
+    if len(holding) > 1:
+        preferred = [name for name in holding if name == usual] or [name for name in holding if name == _first(table)]
+        if not preferred:
+            raise GWNError(
+                f"{table.path.name}: columns {' and '.join(map(repr, holding))} both hold every id that the edges "
+                f"name; say which one is meant with --id-column"
+            )
+        return preferred[0]
+    if not holding:
+        return usual
+    (only,) = holding
+    by_row = pc.all(pc.is_in(named, value_set=row_numbers(table))).as_py()
+    if by_row and only not in (usual, _first(table)) and table.text(only, missing=()) != row_numbers(table):
+        raise GWNError(
+            f"{table.path.name}: the edges name nodes by column {only!r} or by row number, which are different nodes; "
+            f"say --id-column {only}, or leave the column out with --drop-column {only}"
+        )
+    return only
+
+
+def _first(table: Table) -> str:
+    return next(iter(table.columns))
+
+
+def _holds(table: Table, name: str, named: Any) -> bool:
+    """Whether every id is in this column, and no cell is there twice."""
+    if pa.types.is_nested(table.columns[name].type):
+        return False
+    cells = table.text(name, missing=())
+    return len(pc.unique(cells)) == table.rows and bool(pc.all(pc.is_in(named, value_set=cells)).as_py())
+
+
+def different_ids(*columns: Any) -> Any:
+    """The different ids of some columns of text."""
+    return pc.unique(pa.chunked_array(columns, pa.string()))
