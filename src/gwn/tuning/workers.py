@@ -130,6 +130,8 @@ REPLACEMENTS = 3
 """For each worker; one that dies more often has a cause that a new one would meet too."""
 
 POLL_SECONDS = 0.5
+STOP_SECONDS = 60
+"""A worker that is told to stop gives its trial back first, which takes a while on a busy machine."""
 
 
 def work_in_processes(job: Job, *, on_trials: OnTrials, say: Callable[[str], None]) -> None:
@@ -198,7 +200,7 @@ def _stop(workers: list[BaseProcess]) -> None:
     for worker in workers:
         worker.terminate()
     for worker in workers:
-        worker.join(timeout=10)
+        worker.join(timeout=STOP_SECONDS)
         if worker.is_alive():
             worker.kill()
             worker.join()
