@@ -1,4 +1,4 @@
-"""Two workers, as if on two machines, share one search through a PostgreSQL server on loopback."""
+"""Two workers, as if on two machines, share one search through a PostgreSQL server."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -35,12 +34,6 @@ def program(name: str) -> str | None:
     return shutil.which(name) or (str(debian[-1]) if debian else None)
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
     """The URL of a database on a server that lives as long as this file's tests."""
@@ -49,7 +42,7 @@ def server() -> Iterator[str]:
     if initdb is None or postgres is None:
         pytest.skip("PostgreSQL is not installed: apt-get install postgresql")
     with tempfile.TemporaryDirectory(prefix="gwn-postgres-") as name:
-        folder, port, owner = Path(name), free_port(), {}
+        folder, owner = Path(name), {}
         if os.geteuid() == 0:  # PostgreSQL refuses to run as root
             account = pwd.getpwnam("nobody")
             os.chown(folder, account.pw_uid, account.pw_gid)
@@ -61,10 +54,10 @@ def server() -> Iterator[str]:
         data, sockets = str(folder / "data"), f"unix_socket_directories={folder}"
         made = [initdb, "-D", data, "-U", "gwn", "-A", "md5", f"--pwfile={secret}", "--no-sync"]
         subprocess.run(made, check=True, **options)
-        listening = ["-c", "listen_addresses=127.0.0.1", "-p", str(port), "-c", sockets, "-c", "fsync=off"]
+        listening = ["-c", "listen_addresses=", "-c", sockets, "-c", "fsync=off"]  # a port might be taken meanwhile
         with subprocess.Popen([postgres, "-D", data, *listening], stderr=subprocess.DEVNULL, **options) as running:
             try:
-                url = f"postgresql+psycopg2://gwn:{PASSWORD}@127.0.0.1:{port}/postgres"
+                url = f"postgresql+psycopg2://gwn:{PASSWORD}@/postgres?host={folder}"
                 _wait_for(url, running)
                 yield url
             finally:
@@ -108,7 +101,7 @@ def _new_database(server: str, name: str) -> str:
 
     with sqlalchemy.create_engine(server, isolation_level="AUTOCOMMIT").connect() as connection:
         connection.execute(sqlalchemy.text(f"CREATE DATABASE {name}"))
-    return server.removesuffix("postgres") + name
+    return server.replace("/postgres?", f"/{name}?")
 
 
 def _machine(plan: Plan, urls: list[str], folder: Path, together: Barrier, answers: SimpleQueue[list[str]]) -> None:
@@ -156,6 +149,6 @@ def test_two_machines_share_one_search(server: str, tmp_path: Path) -> None:
 
 def test_password_is_not_shown(server: str) -> None:
     with pytest.raises(GWNError) as error:
-        open_storage(server.replace("/postgres", "/nothing").replace(PASSWORD, "wrong-secret"), 10)
+        open_storage(server.replace("/postgres?", "/nothing?").replace(PASSWORD, "wrong-secret"), 10)
     assert "cannot be used" in str(error.value)
     assert "wrong-secret" not in str(error.value)
