@@ -22,10 +22,10 @@ import pytest
 
 from gwn import GWNError
 from gwn.tuning import Job, plan_search
-from gwn.tuning.plan import Plan
 from gwn.tuning.storage import open_storage
 
 PASSWORD = "not-to-be-shown"
+ROUNDS = 10
 
 
 def program(name: str) -> str | None:
@@ -80,49 +80,54 @@ def _wait_for(url: str, running: subprocess.Popen[bytes]) -> None:
 
 def test_four_machines_start_at_once_on_an_empty_database(server: str, tmp_path: Path) -> None:
     """Ten times: whoever comes second finds the tables and the study of the first."""
-    urls = [_new_database(server, f"empty_{number}") for number in range(10)]
     plan, context = plan_search("csbm", "gwn-sym").plan, multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["gwn.tuning", "psycopg2"])
-    together, answers = context.Barrier(4), context.SimpleQueue()
+    together, answers = context.Barrier(5), context.SimpleQueue()
     machines = []
     for number in range(4):
         folder = tmp_path / str(number)
         folder.mkdir()
-        machines.append(context.Process(target=_machine, args=(plan, urls, folder, together, answers), daemon=True))
+        job = Job(plan=plan, url=server, name=plan.name, trials=1)
+        machines.append(context.Process(target=_machine, args=(job, folder, together, answers), daemon=True))
         machines[-1].start()
-    found = [answers.get() for _ in machines]
+    for _ in range(ROUNDS):
+        _empty(server)
+        together.wait()
+        together.wait()
+    assert [answers.get() for _ in machines] == [[plan.name] * ROUNDS] * 4
     for machine in machines:
         machine.join()
-    assert found == [[plan.name] * len(urls)] * 4
 
 
-def _new_database(server: str, name: str) -> str:
-    import sqlalchemy
-
-    with sqlalchemy.create_engine(server, isolation_level="AUTOCOMMIT").connect() as connection:
-        connection.execute(sqlalchemy.text(f"CREATE DATABASE {name}"))
-    return server.replace("/postgres?", f"/{name}?")
-
-
-def _machine(plan: Plan, urls: list[str], folder: Path, together: Barrier, answers: SimpleQueue[list[str]]) -> None:
+def _machine(job: Job, folder: Path, together: Barrier, answers: SimpleQueue[list[str]]) -> None:
     """A process that shares no lock files with the others; answers with the studies that it opened, or with why not."""
     tempfile.tempdir = str(folder)
     found = []
-    for url in urls:
+    for _ in range(ROUNDS):
         together.wait()
         try:
-            study = Job(plan=plan, url=url, name=plan.name, trials=1).open_study()
-            found.append(study.study_name)
-            study._storage.remove_session()
+            found.append(job.open_study().study_name)
         except Exception as error:
             found.append(f"{type(error).__name__}: {error}")
+        together.wait()
     answers.put(found)
+
+
+def _empty(server: str) -> None:
+    """Leave no table and no connection."""
+    import sqlalchemy
+
+    others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'client backend' "
+    with sqlalchemy.create_engine(server).begin() as connection:
+        connection.execute(sqlalchemy.text(others + "AND pid <> pg_backend_pid()"))
+        connection.execute(sqlalchemy.text("DROP SCHEMA public CASCADE"))
+        connection.execute(sqlalchemy.text("CREATE SCHEMA public"))
 
 
 def test_two_machines_share_one_search(server: str, tmp_path: Path) -> None:
     """Two commands with nothing in common but the storage do each trial once, and agree on the winner."""
-    url = _new_database(server, "shared")
-    command = ["tune", "csbm", "--trials", "6", "--final-runs", "1", "--search-splits", "1", "--storage", url, "-q"]
+    _empty(server)
+    command = ["tune", "csbm", "--trials", "6", "--final-runs", "1", "--search-splits", "1", "--storage", server, "-q"]
     fixed = ["--set", "epochs=2", "--set", "hidden_channels=8", "--json"]
     workers = []
     for number in range(2):
