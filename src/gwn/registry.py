@@ -17,7 +17,11 @@ T = TypeVar("T")
 def lookup(kind: str, name: str, shelf: Mapping[str, T]) -> T:
     """The entry `name` of `shelf`, or an error that lists what exists and suggests the nearest name."""
     require_known(kind, name, shelf)
-    return shelf[name]
+    entry = shelf[name]
+    for trait in getattr(entry, "traits", ()):
+        if not hasattr(entry, trait):
+            raise GWNError(f"{kind} {name!r} does not say what its {trait!r} is; set {trait} in its class")
+    return entry
 
 
 def require_known(kind: str, name: str, known: Iterable[str]) -> None:

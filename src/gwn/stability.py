@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -22,9 +22,9 @@ from gwn.adjacency import Adjacency
 from gwn.errors import GWNError
 from gwn.graph import Graph
 from gwn.laplacians import Gradients, Operator, Step
-from gwn.laplacians.speed import LearnedSpeed
 from gwn.networks import GWN
-from gwn.schemes import LeapfrogRescaled, Scheme, integrate
+from gwn.networks.wave import evaluating
+from gwn.schemes import Scheme, integrate
 from gwn.sparse import SparseMatrix, addmm_
 
 SMALL = 64
@@ -80,9 +80,9 @@ def analyse(model: GWN, graph: Graph) -> Stability:
     original = next(model.parameters()).dtype
     model = model.to("cpu", torch.float64)
     try:
-        operator, symmetric = _linear_operator(model, graph)
-        low, high = _interval(operator, graph.num_nodes, symmetric)
-        growth, amplified = _growth_and_amplification(model, operator, graph.num_nodes, (low, high), symmetric)
+        linear = _linear(model, graph)
+        low, high = _interval(linear, graph.num_nodes)
+        growth, amplified = _growth_and_amplification(model, linear, graph.num_nodes, (low, high))
         return Stability(
             tau=model.scheme.tau,
             steps=model.num_steps,
@@ -90,7 +90,7 @@ def analyse(model: GWN, graph: Graph) -> Stability:
             high=high,
             growth=growth,
             amplification=amplified,
-            largest_tau=math.nan if model.directed else largest_stable_tau(model.scheme, low, high),
+            largest_tau=math.nan if model.directed else model.scheme.largest_stable_tau(low, high),
         )
     finally:
         model.to(original)
@@ -146,17 +146,6 @@ def _without_rounding(low: float, high: float) -> tuple[float, float]:
     return (0.0 if abs(low) <= small else low), (0.0 if abs(high) <= small else high)
 
 
-def largest_stable_tau(scheme: Scheme, low: float, high: float) -> float:
-    """The largest tau for which no mode in [low, high] grows under this scheme: 0 where none does, inf where all do."""
-    if isinstance(scheme, LeapfrogRescaled):
-        return math.inf  # divided by its own growth
-    if high > 0:
-        return 0.0
-    if math.isinf(scheme.stable_limit()) or low >= 0:
-        return math.inf
-    return scheme.tau * scheme.factor_to_bound(-low)
-
-
 def mode_amplification(scheme: Scheme, mu: float, steps: int) -> float:
     """`|X(steps)|` of a mode with `L_a v = mu v`, from displacement 1 without velocity; inf where it overflows."""
     symbol, before, now = scheme.symbol(mu), 0.0, 1.0
@@ -168,20 +157,18 @@ def mode_amplification(scheme: Scheme, mu: float, steps: int) -> float:
 
 
 def _growth_and_amplification(
-    model: GWN, operator: Operator, nodes: int, interval: tuple[float, float], symmetric: bool
+    model: GWN, linear: Linear, nodes: int, interval: tuple[float, float]
 ) -> tuple[float, float]:
     """From the spectrum for an operator that is symmetric and stays the same; by Arnoldi and power iteration else."""
-    scheme, steps = model.scheme, model.num_steps
+    scheme, steps, operator = model.scheme, model.num_steps, linear.operator
     modes = [float(mu) for mu in np.linspace(*interval, MODES)]
-    changes = isinstance(operator, FrozenOperator) and len(operator.matrices) > 1
-    if symmetric and not changes:
+    if linear.symmetric and linear.matrices == 1:
         return max(map(scheme.growth, modes)), max(mode_amplification(scheme, mu, steps) for mu in modes)
-    places = _sampled(steps) if changes else [0]
-    growth = (
-        max(map(scheme.growth, modes))
-        if symmetric
-        else max(_spectral_radius(scheme.step(max(n, 1)), scheme.prepare(operator), n, nodes) for n in places)
-    )
+    if linear.symmetric:
+        growth = max(map(scheme.growth, modes))
+    else:
+        places, prepared = _sampled(linear.matrices), scheme.prepare(operator)
+        growth = max(_spectral_radius(scheme.step(max(n, 1)), prepared, n, nodes) for n in places)
     return growth, _power_amplification(operator, scheme, steps, nodes)
 
 
@@ -189,6 +176,7 @@ def _sampled(steps: int) -> list[int]:
     return sorted({round(place) for place in np.linspace(0, steps - 1, min(steps, SAMPLED_STEPS))})
 
 
+@torch.no_grad()
 def _spectral_radius(step: Step, operator: Operator, n: int, nodes: int) -> float:
     """The largest eigenvalue, in absolute value, of one step as a map of (X(n-1), X(n))."""
 
@@ -224,28 +212,36 @@ def _power_amplification(operator: Operator, scheme: Scheme, steps: int, nodes: 
     return norm
 
 
-def _linear_operator(model: GWN, graph: Graph) -> tuple[Operator, bool]:
-    """An operator with the spectrum of the network's on this graph, attention frozen; whether it is symmetric."""
+class Linear(NamedTuple):
+    """An operator with the spectrum of a network's on one graph, attention frozen.
+
+    matrices   how many there are, one for every step; 1 where it stays the same
+    """
+
+    operator: Operator
+    symmetric: bool
+    matrices: int
+
+
+def _linear(model: GWN, graph: Graph) -> Linear:
     like = torch.zeros(graph.num_nodes, 1, dtype=torch.float64)
     with torch.no_grad():
         adjacency = model.adjacency(like, graph.edge_index, graph.edge_weight)
         if model.laplacian.fixed:
-            return model.laplacian.similar_on(adjacency), not model.directed
-        return _frozen(model, graph, adjacency), model.laplacian.symmetric and not model.directed
+            return Linear(model.laplacian.similar_on(adjacency), not model.directed, 1)
+        frozen = _frozen(model, graph.x, adjacency)
+        return Linear(frozen, model.laplacian.symmetric and not model.directed, len(frozen.matrices))
 
 
-def _frozen(model: GWN, graph: Graph, adjacency: Adjacency) -> FrozenOperator:
-    """`alpha(n) ⊙ S + shift I` with the alpha that this network computes on this graph."""
-    _, alpha = model.attention(graph.x, graph.edge_index, graph.edge_weight)
-    bounded = model.laplacian.interval is not None and model.laplacian.interval[1] <= 0
-    shift = adjacency.eye * (-1.0 if bounded else 0.0)
-    squared = model.laplacian.squared.max() if isinstance(model.laplacian, LearnedSpeed) else 1.0  # fastest channel
-    matrices = []
-    for step in alpha:
-        values = torch.zeros_like(adjacency.matrix.values)
-        values[adjacency.is_edge] = step
-        matrices.append(adjacency.matrix.with_values((values * adjacency.matrix.values + shift) * squared))
-    return FrozenOperator(matrices)
+def _frozen(model: GWN, x: Tensor, adjacency: Adjacency) -> FrozenOperator:
+    """`L_a(n)` at the states that this network computes on this graph."""
+    states = model.trajectory(x, adjacency)
+    with evaluating(model):
+        phi0, phi1 = model.encode(x)
+        operator = model.laplacian.on(adjacency)
+    return FrozenOperator(
+        [operator.frozen(n, model.scheme.step(n), states[n], phi1, phi0) for n in range(model.num_steps)]
+    )
 
 
 class FrozenOperator(Operator):
@@ -266,16 +262,16 @@ class FrozenOperator(Operator):
         return addmm_(grad, self.matrices[n].t, grad_next, alpha=step.force)
 
 
-def _interval(operator: Operator, nodes: int, symmetric: bool) -> tuple[float, float]:
+def _interval(linear: Linear, nodes: int) -> tuple[float, float]:
     """The extreme eigenvalues of the operator (of its symmetric part), over its sampled steps."""
-    steps = len(operator.matrices) if isinstance(operator, FrozenOperator) else 1
-    ends = []
-    for n in _sampled(steps):
-        total = Gradients(operator.parameters, torch.zeros(0), torch.zeros(0))
+    operator, ends = linear.operator, []
+    still = torch.zeros(nodes, 1, dtype=torch.float64)
+    for n in _sampled(linear.matrices):
+        total = Gradients(operator.parameters, still, still)
 
         def product(x: Tensor, n: int = n, total: Gradients = total) -> Tensor:
             forward = apply(operator, x, n)
-            if symmetric:
+            if linear.symmetric:
                 return forward
             step = Step(x=0.0, x_prev=0.0, force=1.0)
             return (forward + operator.pull_back_(n, step, x, x, torch.zeros_like(x), 0.0, total)) / 2

@@ -16,11 +16,8 @@ from gwn.distributed.parts import Part, cut, cut_folder
 from gwn.distributed.process_group import Team
 from gwn.errors import Diverged, GWNError, TeamBroken
 from gwn.graph import Graph
-from gwn.laplacians import FrequencyAdaptive
-from gwn.laplacians.speed import LearnedSpeed
 from gwn.networks import GWN
 from gwn.outofcore.experiment import folder_facts
-from gwn.schemes.newmark import Newmark
 from gwn.training.checkpoint import Checkpoint, Checkpoints, Fit
 from gwn.training.config import TrainConfig
 from gwn.training.experiment import Experiment
@@ -35,17 +32,9 @@ def check_divisible(model: nn.Module, config: TrainConfig) -> GWN:
             f"{type(model).__name__} cannot be trained in several processes, only wave networks can; use model "
             f"gwn-sym, gwn-fa or gwn-plus, or one process"
         )
-    if isinstance(model.scheme, Newmark):
-        raise GWNError(
-            "scheme 'newmark' solves for all rows at once, which several processes cannot; use scheme 'bessel', which "
-            "is stable for any step too, or one process"
-        )
-    laplacian = model.laplacian.inner if isinstance(model.laplacian, LearnedSpeed) else model.laplacian
-    if isinstance(laplacian, FrequencyAdaptive) and laplacian.attention_dropout > 0:
-        raise GWNError(
-            "dropout on alpha is drawn for all edges at once, which several processes cannot; use "
-            "attention_dropout=0, or one process"
-        )
+    for part in (model.scheme, model.laplacian):
+        if part.indivisible:
+            raise GWNError(f"{part.indivisible}, or one process")
     if any(isinstance(module, nn.BatchNorm1d) for module in model.modules()):
         raise GWNError(
             "norm 'batch' averages over all rows, which several processes cannot; use norm 'layer' or 'none'"

@@ -17,7 +17,7 @@ from gwn.laplacians import Operator
 from gwn.networks import GWN
 from gwn.networks.dynamics import build_dynamics
 from gwn.schemes import Scheme, count_steps, integrate
-from gwn.stability import BOUNDED, MODES, analyse, apply, extreme_eigenvalues, largest_stable_tau
+from gwn.stability import BOUNDED, MODES, analyse, apply, extreme_eigenvalues
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,7 +150,7 @@ def dynamics_on(
 def bounds_of(scheme: Scheme, low: float, high: float) -> Bounds:
     """Growth of the fastest mode in [low, high] under this scheme, and its largest stable step."""
     modes = [float(mu) for mu in np.linspace(low, high, MODES)]
-    return Bounds(growth=max(map(scheme.growth, modes)), largest_tau=largest_stable_tau(scheme, low, high))
+    return Bounds(growth=max(map(scheme.growth, modes)), largest_tau=scheme.largest_stable_tau(low, high))
 
 
 Settings = tuple[str, str]

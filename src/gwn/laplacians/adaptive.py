@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from gwn.adjacency import Adjacency
+from gwn.dimension import Dimension
 from gwn.errors import GWNError
 from gwn.laplacians.attention import AttentionOperator
 from gwn.laplacians.base import Laplacian
@@ -27,6 +28,9 @@ class FrequencyAdaptive(Laplacian):
     epsilon            "bounded" in (0, 1) (paper), "free" (any real, starts in (0, 1)) or "none" (reference code)
     """
 
+    fixed = False
+    symmetric = False
+    attends = True
     reference: ClassVar[dict[str, Any]] = {
         "self_loops": "add",
         "directed": True,
@@ -34,6 +38,7 @@ class FrequencyAdaptive(Laplacian):
         "attention_dropout": "dropout",
         "epsilon": "none",
     }
+    search: ClassVar[tuple[Dimension, ...]] = (Dimension(setting="epsilon", values=EPSILON),)
 
     def __init__(
         self,
@@ -75,6 +80,14 @@ class FrequencyAdaptive(Laplacian):
     def interval(self) -> tuple[float, float]:
         """`|alpha_ij| < 1`, so the norm of `alpha ⊙ S` is at most that of `S`; its eigenvalues may be complex."""
         return -1.0, 1.0
+
+    @property
+    def indivisible(self) -> str:
+        if self.attention_dropout == 0.0:
+            return ""
+        return (
+            "dropout on alpha is drawn for all edges at once, which several processes cannot; use attention_dropout=0"
+        )
 
     def on(self, adjacency: Adjacency) -> AttentionOperator:
         dropout = self.attention_dropout if self.training else 0.0

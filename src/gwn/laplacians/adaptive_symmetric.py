@@ -24,7 +24,9 @@ class SymmetricAdaptive(Laplacian):
                 that changes in time can still feed energy into the wave.
     """
 
+    fixed = False
     symmetric = True
+    attends = True
 
     def __init__(self, channels: int, steps: int, sources: int | None = None, *, attention: str = "first") -> None:
         super().__init__(channels, steps, sources)

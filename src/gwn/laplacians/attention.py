@@ -53,13 +53,20 @@ class AttentionOperator(Operator):
         as_target, as_source = torch.mv(x, g[0]), torch.mv(x, g[1])
         return as_target.index_select(0, pattern.row).add_(pattern.of_columns(as_source)).tanh_()
 
+    def attention(self, n: int, step: Step, x: Tensor, velocity: Tensor, x0: Tensor) -> Tensor:
+        return self.alpha(n, self.attended(step, x, velocity, x0))
+
+    def frozen(self, n: int, step: Step, x: Tensor, velocity: Tensor, x0: Tensor) -> SparseMatrix:
+        matrix, shift = self.adjacency.matrix, self.adjacency.eye * self.shift
+        return matrix.with_values(self.attention(n, step, x, velocity, x0) * matrix.values + shift)
+
     def attended(self, step: Step, x: Tensor, velocity: Tensor, x0: Tensor) -> Tensor:
         """What alpha of this step is computed from."""
         where = self._attended_input(step)
         return x if where is None else {"x_prev": velocity, "x0": x0}[where]
 
     def advance_(self, n: int, step: Step, x: Tensor, x_prev: Tensor, x0: Tensor) -> Tensor:
-        tanh = self.alpha(n, self.attended(step, x, x_prev, x0))
+        tanh = self.attention(n, step, x, x_prev, x0)
         matrix = self._matrix(n, step, tanh)
         if self.remember:
             self._kept[n] = (tanh, matrix)

@@ -16,7 +16,9 @@ import torch
 from torch import Tensor, nn
 
 from gwn.adjacency import Adjacency
-from gwn.sparse import addmm_
+from gwn.dimension import Dimension
+from gwn.errors import GWNError
+from gwn.sparse import SparseMatrix, addmm_
 
 
 class Step(NamedTuple):
@@ -73,6 +75,11 @@ class Operator(ABC):
         """The tensors that receive a gradient from `pull_back_`."""
         return ()
 
+    @property
+    def minus_identity(self) -> Adjacency | None:
+        """The graph where `L_a` is just its `S - I`, else None: what a series in S needs."""
+        return None
+
     @abstractmethod
     def advance_(self, n: int, step: Step, x: Tensor, x_prev: Tensor, x0: Tensor) -> Tensor:
         """Overwrite `x_prev` = X(n-1) with X(n+1)."""
@@ -91,16 +98,44 @@ class Operator(ABC):
         """The gradients of `add_source_`, into `total`."""
         return
 
+    def attention(self, n: int, step: Step, x: Tensor, velocity: Tensor, x0: Tensor) -> Tensor:
+        """alpha(n) of every entry of the pattern, at the state X(n), for a Laplacian that `attends`."""
+        raise GWNError(f"{type(self).__name__} has no attention")
+
+    def frozen(self, n: int, step: Step, x: Tensor, velocity: Tensor, x0: Tensor) -> SparseMatrix:
+        """`L_a(n)` as a matrix, held at what it is at the state X(n): for an operator that depends on the state."""
+        raise GWNError(f"{type(self).__name__} is no matrix at a given state, so its stability is not known")
+
 
 class Laplacian(nn.Module, ABC):
-    """A rule that turns a graph into `L_a`, with whatever it learns; `reference` holds the reference code's options."""
+    """A rule that turns a graph into `L_a`, with whatever it learns.
 
-    reference: ClassVar[dict[str, Any]] = {}
-    fixed: bool = False
+    What others need to know of it, it says here, so that nobody asks which one it is.
+    """
+
+    traits: ClassVar[tuple[str, ...]] = ("fixed", "symmetric")
+    """What every Laplacian must say; the other traits have a value that suits most."""
+
+    fixed: bool
     """Whether `L_a` is the same in every step, whatever the state: what an implicit or exact scheme needs."""
 
-    symmetric: bool = False
+    symmetric: bool
     """Whether `L_a` is symmetric on an undirected graph: what conjugate gradients need."""
+
+    exact_with: ClassVar[tuple[str, ...]] = ()
+    """The exact schemes that solve this `L_a`."""
+
+    attends: bool = False
+    """Whether its operator has an `attention` on every edge."""
+
+    reference: ClassVar[dict[str, Any]] = {}
+    """The options of the reference code where it differs from the paper's text."""
+
+    search: ClassVar[tuple[Dimension, ...]] = ()
+    """What a search may try of its own settings."""
+
+    first_schemes: ClassVar[tuple[str, ...]] = ()
+    """Schemes that a search lists before the others that suit it."""
 
     def __init__(self, channels: int, steps: int, sources: int | None = None) -> None:
         super().__init__()
@@ -112,6 +147,24 @@ class Laplacian(nn.Module, ABC):
     def interval(self) -> tuple[float, float] | None:
         """Where the eigenvalues of `L_a` lie on any undirected graph (its norm, if it is not symmetric)."""
         return None
+
+    @property
+    def indivisible(self) -> str:
+        """Why several processes cannot share its rows, and what to do; empty where they can."""
+        return ""
+
+    @property
+    def epsilon(self) -> Tensor | None:
+        """eps(n) of the source `eps(n) X(0)`, None where there is none."""
+        return None
+
+    def settings(self) -> dict[str, int | float | str]:
+        """The numbers and words that decide `L_a`, whatever the width of the state."""
+        return {
+            name: value
+            for name, value in vars(self).items()
+            if isinstance(value, (int, float, str)) and name not in ("training", "channels")
+        }
 
     @abstractmethod
     def on(self, adjacency: Adjacency) -> Operator:
@@ -132,6 +185,10 @@ class FixedOperator(Operator):
 
     def __init__(self, adjacency: Adjacency, shift: float = 0.0, scale: float = 1.0) -> None:
         self.adjacency, self.shift, self.scale = adjacency, shift, scale
+
+    @property
+    def minus_identity(self) -> Adjacency | None:
+        return self.adjacency if (self.shift, self.scale) == (-1.0, 1.0) else None
 
     def advance_(self, n: int, step: Step, x: Tensor, x_prev: Tensor, x0: Tensor) -> Tensor:
         matrix = self.adjacency.affine(step.x + step.force * self.shift, step.force * self.scale)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import torch
 from torch import Tensor, nn
 
 from gwn.adjacency import Adjacency
+from gwn.dimension import Dimension
 from gwn.errors import GWNError
 from gwn.laplacians.base import FixedOperator, Laplacian, Operator
 from gwn.laplacians.polynomial import PolynomialOperator
@@ -20,6 +23,7 @@ class KleinGordon(Laplacian):
 
     fixed = True
     symmetric = True
+    search: ClassVar[tuple[Dimension, ...]] = (Dimension(setting="mass", low=0.1, high=1.4, log=True),)
 
     def __init__(
         self, channels: int, steps: int, sources: int | None = None, *, mass: float = 0.5, learn_mass: bool = False

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from gwn.adjacency import Adjacency
 from gwn.laplacians.base import FixedOperator, Laplacian
 
@@ -11,6 +13,7 @@ class Physical(Laplacian):
 
     fixed = True
     symmetric = True
+    exact_with: ClassVar[tuple[str, ...]] = ("bessel",)
 
     @property
     def interval(self) -> tuple[float, float]:

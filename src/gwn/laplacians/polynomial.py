@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import torch
 from torch import Tensor, nn
 
 from gwn.adjacency import Adjacency
+from gwn.dimension import Dimension
 from gwn.errors import GWNError
 from gwn.laplacians.base import Gradients, Laplacian, Operator, Step
 from gwn.sparse import addmm_, matmul
@@ -16,6 +19,8 @@ class Polynomial(Laplacian):
 
     fixed = True
     symmetric = True
+    search: ClassVar[tuple[Dimension, ...]] = (Dimension(setting="degree", values=(2, 3, 4)),)
+    first_schemes: ClassVar[tuple[str, ...]] = ("leapfrog", "damped", "newmark", "heat")
 
     def __init__(self, channels: int, steps: int, sources: int | None = None, *, degree: int = 3) -> None:
         super().__init__(channels, steps, sources)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from gwn.adjacency import Adjacency
 from gwn.laplacians.base import FixedOperator, Laplacian
 
@@ -15,6 +17,7 @@ class RandomWalk(Laplacian):
 
     fixed = True
     symmetric = False
+    exact_with: ClassVar[tuple[str, ...]] = ("bessel",)
 
     @property
     def interval(self) -> tuple[float, float]:

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from gwn.adjacency import Adjacency
 from gwn.laplacians.base import Gradients, Laplacian, Operator, Step
+from gwn.sparse import SparseMatrix
 
 SPEEDS = ("none", "scalar", "channel")
 FREE_LIMIT = 4.0
@@ -17,13 +18,16 @@ FREE_LIMIT = 4.0
 class LearnedSpeed(Laplacian):
     """`a² L` with one speed for all channels ("scalar") or one for each ("channel"), starting at a = 1.
 
+    What it says of itself is what `L` says, but that no scheme is exact for a speed that is learned.
+
     a² = limit * sigmoid(raw), where `limit` is the largest value for which the scheme stays bounded, so that training
     cannot leave the stable range; for a Laplacian that is not bounded anyway, it is 4.
     """
 
     def __init__(self, inner: Laplacian, kind: str, limit: float = FREE_LIMIT) -> None:
         super().__init__(inner.channels, inner.steps, inner.sources)
-        self.inner, self.fixed, self.symmetric = inner, inner.fixed, inner.symmetric
+        self.inner = inner
+        self.fixed, self.symmetric, self.attends = inner.fixed, inner.symmetric, inner.attends
         self.limit = limit
         self.raw = nn.Parameter(torch.empty(1 if kind == "scalar" else inner.channels))
         self.reset_parameters()
@@ -42,6 +46,14 @@ class LearnedSpeed(Laplacian):
     def interval(self) -> tuple[float, float] | None:
         inner = self.inner.interval
         return None if inner is None else (self.limit * inner[0], self.limit * inner[1])
+
+    @property
+    def indivisible(self) -> str:
+        return self.inner.indivisible
+
+    @property
+    def epsilon(self) -> Tensor | None:
+        return self.inner.epsilon
 
     def on(self, adjacency: Adjacency) -> SpeedOperator:
         return SpeedOperator(self.inner.on(adjacency), self.squared)
@@ -63,6 +75,14 @@ class SpeedOperator(Operator):
     @property
     def parameters(self) -> tuple[Tensor, ...]:
         return (*self.inner.parameters, self.squared)
+
+    def attention(self, n: int, step: Step, x: Tensor, velocity: Tensor, x0: Tensor) -> Tensor:
+        return self.inner.attention(n, step, x, velocity, x0)
+
+    def frozen(self, n: int, step: Step, x: Tensor, velocity: Tensor, x0: Tensor) -> SparseMatrix:
+        """Of the fastest channel, the first to leave the stable range."""
+        matrix = self.inner.frozen(n, step, x, velocity, x0)
+        return matrix.with_values(matrix.values * self.squared.max())
 
     def _force(self, n: int, step: Step, x: Tensor, velocity: Tensor, x0: Tensor) -> Tensor:
         """F(n, x), which may look at the velocity in the first step."""

@@ -14,10 +14,9 @@ class Symmetric(Laplacian):
     Its largest eigenvalue is +1, so smooth modes grow in every step whatever tau is (`docs/mathematics.md`).
     """
 
-    reference: ClassVar[dict[str, Any]] = {"self_loops": "keep", "directed": True}
-
     fixed = True
     symmetric = True
+    reference: ClassVar[dict[str, Any]] = {"self_loops": "keep", "directed": True}
 
     @property
     def interval(self) -> tuple[float, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from torch import Tensor, nn
 
@@ -74,6 +74,9 @@ class WaveConv(nn.Module):
 
 class _Once(Scheme):
     """A scheme of a single given step."""
+
+    time_symmetric: ClassVar[bool] = False
+    buffers: ClassVar[int] = 0
 
     def __init__(self, step: Step) -> None:
         self._step, self.interval = step, None

@@ -10,7 +10,7 @@ from gwn.errors import GWNError
 from gwn.laplacians import LAPLACIANS, Laplacian
 from gwn.laplacians.speed import FREE_LIMIT, SPEEDS, LearnedSpeed
 from gwn.registry import keyword_options, lookup, require_known
-from gwn.schemes import SCHEMES, Bessel, Scheme
+from gwn.schemes import SCHEMES, Scheme
 
 
 def build_dynamics(
@@ -41,13 +41,12 @@ def build_dynamics(
             f"use scheme 'leapfrog'"
         )
     integrator = time(tau, interval, **time_options)
-    symmetric = operator.symmetric and not directed
-    integrator.check(scheme, laplacian, fixed=operator.fixed, symmetric=symmetric, allow_unstable=allow_unstable)
+    integrator.check(scheme, laplacian, operator, directed=directed, allow_unstable=allow_unstable)
     if speed == "none":
         return operator, integrator
-    if isinstance(integrator, Bessel):
+    if time.exact:
         raise GWNError(
-            f"scheme 'bessel' is the exact solution for {laplacian!r} with speed 1; use speed='none', or scheme "
+            f"scheme {scheme!r} is the exact solution for {laplacian!r} with speed 1; use speed='none', or scheme "
             f"'leapfrog'"
         )
     bounded = interval is not None and interval[1] <= 0

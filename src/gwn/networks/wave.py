@@ -13,9 +13,7 @@ from torch import Tensor, nn
 from gwn.adjacency import SELF_LOOPS, Adjacency, adjacency_of
 from gwn.dropout import dropout as drop
 from gwn.errors import GWNError
-from gwn.laplacians import LAPLACIANS, FrequencyAdaptive
-from gwn.laplacians.attention import AttentionOperator
-from gwn.laplacians.speed import LearnedSpeed, SpeedOperator
+from gwn.laplacians import LAPLACIANS
 from gwn.networks.dynamics import build_dynamics, dynamics_options
 from gwn.networks.feedforward import NORMS, FeedForward, as_matrix, drop_features, row_normalized
 from gwn.networks.precomputed import (
@@ -223,26 +221,23 @@ class GWN(nn.Module):
         self, x: Tensor, edge_index: Tensor | Adjacency, edge_weight: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
         """GWN-fa: the edges (j, i) that S has, [2, E], and the alpha_ij used in steps 0 ... n-1, [n, E]."""
+        if not self.laplacian.attends:
+            known = " or ".join(repr(name) for name, kind in LAPLACIANS.items() if kind.attends)
+            raise GWNError(f"this network has no attention; use laplacian={known}")
         with evaluating(self):
             phi0, phi1, adjacency = self._start(x, edge_index, edge_weight)
             operator = self.laplacian.on(adjacency)
             states = integrate(operator, self.scheme, phi0, phi1, self.num_steps, trajectory=True)
-            weights = operator.inner if isinstance(operator, SpeedOperator) else operator
-            if not isinstance(weights, AttentionOperator):
-                raise GWNError("this network has no attention; use laplacian='fa' or 'fa-symmetric'")
-            alpha = [
-                weights.alpha(n, weights.attended(self.scheme.step(n), states[n], phi1, phi0))
-                for n in range(self.num_steps)
-            ]
+            alpha = [operator.attention(n, self.scheme.step(n), states[n], phi1, phi0) for n in range(self.num_steps)]
         return adjacency.edge_index, torch.stack(alpha)[:, adjacency.is_edge]
 
     @property
     def epsilon(self) -> Tensor:
         """GWN-fa: eps of the steps 1 ... n-1."""
-        laplacian = self.laplacian.inner if isinstance(self.laplacian, LearnedSpeed) else self.laplacian
-        if not isinstance(laplacian, FrequencyAdaptive):
+        epsilon = self.laplacian.epsilon
+        if epsilon is None:
             raise GWNError("this network has no epsilon; use laplacian='fa'")
-        return laplacian.epsilon
+        return epsilon
 
     def extra_repr(self) -> str:
         return f"time={self.time}, tau={self.scheme.tau}, steps={self.num_steps}, dropout={self.dropout}"

@@ -19,7 +19,7 @@ from gwn.errors import GWNError
 from gwn.io import being_written, content_key, read_json, safe_name, write_json
 from gwn.networks import GWN
 from gwn.outofcore.mapped import mapped_adjacency
-from gwn.schemes import Bessel, Newmark, integrate
+from gwn.schemes import integrate
 from gwn.training.memory import anonymous_bytes, left_of, say_memory
 
 NAME = re.compile(r"columns-(\d+)-(\d+)\.json")
@@ -158,23 +158,17 @@ def require_fixed(model: GWN) -> None:
 
 def description(graph: GraphFolder, model: GWN) -> dict[str, object]:
     """What decides the propagated features: the graph and the dynamics, not the weights."""
-    scheme = {key: value for key, value in vars(model.scheme).items() if isinstance(value, (int, float, str))}
-    laplacian = {
-        key: value
-        for key, value in vars(model.laplacian).items()
-        if isinstance(value, (int, float, str)) and key not in ("training", "channels")
-    }
     return {
         "graph": {name: graph.hashes[name] for name in ("indptr", "indices", "x")},
-        "laplacian": [type(model.laplacian).__name__, laplacian],
-        "scheme": [type(model.scheme).__name__, scheme],
+        "laplacian": [type(model.laplacian).__name__, model.laplacian.settings()],
+        "scheme": [type(model.scheme).__name__, model.scheme.settings()],
         "steps": model.num_steps,
     }
 
 
 def buffers(model: GWN) -> int:
     """How many [N, columns] matrices a block holds at its peak: input, rest, two states, and what a scheme adds."""
-    return 4 + {Bessel: 3, Newmark: 6}.get(type(model.scheme), 0)
+    return 4 + model.scheme.buffers
 
 
 def columns_at_once(graph: GraphFolder, model: GWN, memory: int) -> int:

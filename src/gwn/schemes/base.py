@@ -6,8 +6,9 @@ import math
 from abc import ABC, abstractmethod
 from typing import ClassVar
 
+from gwn.dimension import Dimension
 from gwn.errors import GWNError
-from gwn.laplacians import Operator, Step
+from gwn.laplacians import LAPLACIANS, Laplacian, Operator, Step
 
 Interval = tuple[float, float]
 
@@ -18,8 +19,14 @@ class Scheme(ABC):
     interval   where the eigenvalues of `L_a` lie, if that is known for every graph
     """
 
-    time_symmetric: ClassVar[bool] = False
+    traits: ClassVar[tuple[str, ...]] = ("time_symmetric", "buffers")
+    """What every scheme must say; the other traits have a value that suits most."""
+
+    time_symmetric: ClassVar[bool]
     """Whether a step is undone by the same step with X(n-1) and X(n+1) exchanged."""
+
+    buffers: ClassVar[int]
+    """How many matrices as large as the state a step holds beside X(n) and X(n-1)."""
 
     needs_fixed: ClassVar[bool] = False
     """Whether it needs an operator that does not depend on the state."""
@@ -29,6 +36,16 @@ class Scheme(ABC):
 
     needs_interval: ClassVar[bool] = False
     """Whether it needs to know where the eigenvalues lie."""
+
+    exact: ClassVar[str] = ""
+    """The `L_a` that it solves without an error in time, and no other: of the Laplacians that name it in `exact_with`.
+    """
+
+    indivisible: ClassVar[str] = ""
+    """Why several processes cannot share its rows, and what to do; empty where they can."""
+
+    search: ClassVar[tuple[Dimension, ...]] = ()
+    """What a search may try of its own settings."""
 
     def __init__(self, tau: float, interval: Interval | None = None) -> None:
         self.tau = positive("tau", tau)
@@ -67,17 +84,37 @@ class Scheme(ABC):
         low, high = self.interval
         return high <= 0 and -low <= self.stable_limit() * (1 + 1e-9)
 
-    def check(self, name: str, laplacian: str, *, fixed: bool, symmetric: bool, allow_unstable: bool = False) -> None:
+    def largest_stable_tau(self, low: float, high: float) -> float:
+        """The largest tau for which no mode in [low, high] grows: 0 where there is none, inf where any will do."""
+        if high > 0:
+            return 0.0
+        if math.isinf(self.stable_limit()) or low >= 0:
+            return math.inf
+        return self.tau * self.factor_to_bound(-low)
+
+    def settings(self) -> dict[str, int | float | str]:
+        """The numbers and words that decide its steps."""
+        return {name: value for name, value in vars(self).items() if isinstance(value, (int, float, str))}
+
+    def check(
+        self, name: str, laplacian: str, operator: Laplacian, *, directed: bool = False, allow_unstable: bool = False
+    ) -> None:
         """Refuse what makes no sense: a step above the bound, or an operator that the scheme cannot use."""
-        if self.needs_fixed and not fixed:
+        if self.needs_fixed and not operator.fixed:
             raise GWNError(
                 f"scheme {name!r} needs an operator that stays the same, and {laplacian!r} depends on the state; "
                 f"use scheme 'leapfrog'"
             )
-        if self.needs_symmetric and not symmetric:
+        if self.needs_symmetric and (directed or not operator.symmetric):
             raise GWNError(
                 f"scheme {name!r} needs a symmetric operator, and {laplacian!r} is none here; use laplacian "
                 f"'physical' on an undirected graph, or scheme 'leapfrog'"
+            )
+        if self.exact and name not in operator.exact_with:
+            solved = " or ".join(repr(known) for known, kind in LAPLACIANS.items() if name in kind.exact_with)
+            raise GWNError(
+                f"scheme {name!r} is the exact solution for {self.exact}, which {laplacian!r} is not; use laplacian "
+                f"{solved}, or scheme 'leapfrog'"
             )
         bounded = allow_unstable or self.interval is None or self.interval[1] > 0 or self.keeps_bounded()
         if not bounded and self.interval is not None:

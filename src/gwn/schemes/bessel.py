@@ -12,7 +12,7 @@ from torch import Tensor
 
 from gwn.adjacency import Adjacency
 from gwn.errors import GWNError
-from gwn.laplacians import FixedOperator, Gradients, Operator, Step
+from gwn.laplacians import Gradients, Operator, Step
 from gwn.schemes.base import Scheme
 from gwn.sparse import SparseMatrix, addmm_
 
@@ -34,26 +34,21 @@ class Bessel(Scheme):
     """
 
     time_symmetric: ClassVar[bool] = True
+    buffers: ClassVar[int] = 3
     needs_fixed: ClassVar[bool] = True
+    exact: ClassVar[str] = "L_a = S - I"
 
     def step(self, n: int) -> Step:
         return Step(x=0.0, x_prev=1.0, force=1.0, first=True) if n == 0 else Step(x=0.0, x_prev=-1.0, force=2.0)
 
     def prepare(self, operator: Operator) -> Operator:
-        if not isinstance(operator, FixedOperator) or (operator.shift, operator.scale) != (-1.0, 1.0):
-            raise GWNError("scheme 'bessel' is the exact solution for L_a = S - I; use laplacian 'physical'")
-        return SeriesOperator(operator.adjacency, *bessel_coefficients(self.tau))
+        adjacency = operator.minus_identity
+        if adjacency is None:
+            raise GWNError(f"scheme 'bessel' is the exact solution for {self.exact}; use laplacian 'physical'")
+        return SeriesOperator(adjacency, *bessel_coefficients(self.tau))
 
     def symbol(self, mu: float) -> float:
         return math.cos(self.tau * math.sqrt(-mu)) if mu <= 0 else math.cosh(self.tau * math.sqrt(mu))
-
-    def check(self, name: str, laplacian: str, *, fixed: bool, symmetric: bool, allow_unstable: bool = False) -> None:
-        super().check(name, laplacian, fixed=fixed, symmetric=symmetric, allow_unstable=allow_unstable)
-        if laplacian not in ("physical", "random-walk"):
-            raise GWNError(
-                f"scheme 'bessel' is the exact solution for L_a = S - I, which {laplacian!r} is not; use laplacian "
-                f"'physical' or 'random-walk', or scheme 'leapfrog'"
-            )
 
 
 def series_terms(tau: float, tolerance: float = TOLERANCE) -> int:

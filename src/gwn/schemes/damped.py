@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
+from gwn.dimension import Dimension
 from gwn.errors import GWNError
 from gwn.laplacians import Step
 from gwn.schemes.base import Interval, Scheme
@@ -15,6 +18,10 @@ class Damped(Scheme):
 
     damping   gamma; between no friction (0: leapfrog) and 2 / tau
     """
+
+    time_symmetric: ClassVar[bool] = False
+    buffers: ClassVar[int] = 0
+    search: ClassVar[tuple[Dimension, ...]] = (Dimension(setting="damping", low=0.01, high=0.4, log=True),)
 
     def __init__(self, tau: float, interval: Interval | None = None, *, damping: float = 0.1) -> None:
         super().__init__(tau, interval)

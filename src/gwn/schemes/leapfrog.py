@@ -16,6 +16,7 @@ class Leapfrog(Scheme):
     """
 
     time_symmetric: ClassVar[bool] = True
+    buffers: ClassVar[int] = 0
 
     def step(self, n: int) -> Step:
         if n == 0:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from gwn.errors import GWNError
-from gwn.laplacians import Gradients, Operator, Step
+from gwn.laplacians import Gradients, Laplacian, Operator, Step
 from gwn.schemes.base import Scheme
 
 TOLERANCE = {torch.float32: 1e-6, torch.float64: 1e-13}
@@ -26,8 +26,13 @@ class Newmark(Scheme):
     """
 
     time_symmetric: ClassVar[bool] = True
+    buffers: ClassVar[int] = 6
     needs_fixed: ClassVar[bool] = True
     needs_symmetric: ClassVar[bool] = True
+    indivisible: ClassVar[str] = (
+        "scheme 'newmark' solves for all rows at once, which several processes cannot; use scheme 'bessel', which is "
+        "stable for any step too"
+    )
 
     def step(self, n: int) -> Step:
         if n == 0:
@@ -40,8 +45,10 @@ class Newmark(Scheme):
     def symbol(self, mu: float) -> float:
         return 1 / (1 - self.tau**2 / 4 * mu)
 
-    def check(self, name: str, laplacian: str, *, fixed: bool, symmetric: bool, allow_unstable: bool = False) -> None:
-        super().check(name, laplacian, fixed=fixed, symmetric=symmetric, allow_unstable=allow_unstable)
+    def check(
+        self, name: str, laplacian: str, operator: Laplacian, *, directed: bool = False, allow_unstable: bool = False
+    ) -> None:
+        super().check(name, laplacian, operator, directed=directed, allow_unstable=allow_unstable)
         if self.interval is not None and self.interval[1] > 0:
             raise GWNError(
                 f"scheme 'newmark' solves with I - tau²/4 L_a, which {laplacian!r} makes indefinite (eigenvalues up to "

@@ -21,6 +21,8 @@ class LeapfrogRescaled(Scheme):
     With attention it is a network of its own, because alpha(n) then sees Y(n); the source is divided as well.
     """
 
+    time_symmetric: ClassVar[bool] = False
+    buffers: ClassVar[int] = 0
     needs_interval: ClassVar[bool] = True
 
     def __init__(self, tau: float, interval: Interval | None = None) -> None:
@@ -29,6 +31,10 @@ class LeapfrogRescaled(Scheme):
             raise GWNError("scheme 'leapfrog-rescaled' needs a Laplacian whose spectrum is known; use 'leapfrog'")
         plain = Leapfrog(tau, interval)
         self.rho = max(plain.growth(mu) for mu in interval)
+
+    def largest_stable_tau(self, low: float, high: float) -> float:
+        """Any: what grows is divided by its own growth."""
+        return math.inf
 
     def step(self, n: int) -> Step:
         if n == 0:
