@@ -111,7 +111,7 @@ def test_the_package_does_not_know_its_benchmarks() -> None:
 
 @pytest.mark.parametrize(
     "command",
-    [["--help"], ["data", "list"], ["train", "--help"], ["reproduce", "--help"], ["explore", "--help"]],
+    [["--help"], ["models"], ["data", "list"], ["train", "--help"], ["reproduce", "--help"], ["explore", "--help"]],
     ids=" ".join,
 )
 def test_a_command_that_only_tells_loads_no_heavy_library(command: list[str]) -> None:
