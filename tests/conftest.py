@@ -34,7 +34,7 @@ def data_root() -> Path:
 settings.register_profile("gwn", deadline=None, max_examples=30, database=None, derandomize=SEED == 0)
 settings.load_profile("gwn")
 if SEED:
-    hypothesis.core.global_force_seed = SEED
+    hypothesis.core.global_force_seed = SEED  # type: ignore[assignment]
 
 
 @pytest.fixture(params=["csr", "blocks"])

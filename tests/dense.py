@@ -14,7 +14,11 @@ Matrix = NDArray[np.float64]
 
 
 def adjacency(
-    edge_index: Tensor, nodes: int, weight: Sequence[float] | None = None, directed: bool = False, loops: str = "none"
+    edge_index: Tensor,
+    nodes: int,
+    weight: Sequence[float] | Tensor | None = None,
+    directed: bool = False,
+    loops: str = "none",
 ) -> Matrix:
     """`A[i, j]` is the weight of the edge j -> i."""
     A = np.zeros((nodes, nodes))

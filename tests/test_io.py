@@ -8,6 +8,7 @@ import os
 import pickle
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,12 @@ def test_content_key() -> None:
     key = content_key({"a": 1, "b": {"c": [1, 2]}})
     assert len(key) == 12
     assert key == content_key({"b": {"c": [1, 2]}, "a": 1})
-    others = [{"a": 1, "b": {"c": [2, 1]}}, {"a": 2, "b": {"c": [1, 2]}}, {"a": 1.5, "b": {"c": [1, 2]}}, {"a": 1}]
+    others: list[dict[str, Any]] = [
+        {"a": 1, "b": {"c": [2, 1]}},
+        {"a": 2, "b": {"c": [1, 2]}},
+        {"a": 1.5, "b": {"c": [1, 2]}},
+        {"a": 1},
+    ]
     assert len({key, *map(content_key, others)}) == 5
 
 
@@ -74,11 +80,20 @@ def test_an_interrupt_leaves_the_old_file_and_no_litter(tmp_path: Path, monkeypa
     assert [path.name for path in tmp_path.iterdir()] == ["file.json"]
 
 
+def noted(call: Callable[..., Any], name: str, calls: list[str]) -> Callable[..., Any]:
+    """The call, which also leaves its name in `calls`."""
+
+    def both(*arguments: Any) -> Any:
+        calls.append(name)
+        return call(*arguments)
+
+    return both
+
+
 def test_the_content_is_on_disk_before_the_name_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[str] = []
     for name in ("fsync", "replace"):
-        original = getattr(os, name)
-        monkeypatch.setattr(os, name, lambda *a, f=original, n=name: (calls.append(n), f(*a))[1])
+        monkeypatch.setattr(os, name, noted(getattr(os, name), name, calls))
     write_atomic(tmp_path / "file", b"content")
     assert calls == ["fsync", "replace", "fsync"], "the file, its new name, then the folder that holds the name"
     assert (tmp_path / "file").read_bytes() == b"content"

@@ -128,7 +128,7 @@ def _rho(model: GWN, laplacian: str, tau: float) -> float:
     if laplacian not in ("sym", "fa"):
         return 1.0
     t = tau * (model.laplacian.limit**0.5 if isinstance(model.laplacian, LearnedSpeed) else 1.0)
-    return 1 + t**2 / 2 + t * (1 + t**2 / 4) ** 0.5  # type: ignore[no-any-return]
+    return 1 + t**2 / 2 + t * (1 + t**2 / 4) ** 0.5
 
 
 def _similar(laplacian: str, S: Tensor, P: Tensor) -> Tensor:

@@ -23,7 +23,7 @@ def with_isolated_nodes() -> Graph:
 
 def gradients(model: torch.nn.Module, graph: Graph) -> tuple[Tensor, dict[str, Tensor]]:
     logits = model(graph.x, graph.edge_index)
-    F.cross_entropy(logits[::2], graph.labels[::2]).backward()
+    F.cross_entropy(logits[::2], graph.labels[::2]).backward()  # type: ignore[no-untyped-call]
     return logits.detach(), {name: p.grad for name, p in model.named_parameters() if p.grad is not None}
 
 
@@ -31,7 +31,7 @@ def gradients(model: torch.nn.Module, graph: Graph) -> tuple[Tensor, dict[str, T
 @pytest.mark.parametrize(("time", "tau"), [(1.0, 1.0), (5.0, 1.0), (2.0, 0.4)])
 def test_same_function_and_same_gradients_as_ours(laplacian: str, time: float, tau: float) -> None:
     graph = with_isolated_nodes()
-    assert graph.edge_index.unique().numel() < graph.num_nodes
+    assert graph.edge_index.unique().numel() < graph.num_nodes  # type: ignore[no-untyped-call]
     reseed(0)
     ours = GWN(12, 8, 4, laplacian=laplacian, time=time, tau=tau, dropout=0.0).double()
     plain = from_gwn(ours)
@@ -59,7 +59,7 @@ def test_weighted_graphs_are_refused() -> None:
 
 
 @pytest.mark.parametrize(("network", "heads"), [(PeerGCN, 0), (PeerGAT, 8)])
-def test_peers_are_two_layers_of_the_width_asked_for(network: type[torch.nn.Module], heads: int) -> None:
+def test_peers_are_two_layers_of_the_width_asked_for(network: type[PeerGCN | PeerGAT], heads: int) -> None:
     graph = with_isolated_nodes()
     model = network(12, 64, 4).double()
     assert model(graph.x, graph.edge_index).shape == (50, 4)

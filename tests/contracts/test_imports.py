@@ -14,8 +14,10 @@ import pytest
 import gwn
 
 ROOT = Path(gwn.__file__).parent
-ROOMS = ("laplacians", "schemes", "networks", "models", "data", "training", "tuning", "settings", "outofcore")
-ROOMS += ("distributed", "explore", "paper", "cli")
+ROOMS = (
+    *("laplacians", "schemes", "networks", "models", "data", "training", "tuning", "settings"),
+    *("outofcore", "distributed", "explore", "paper", "cli"),
+)
 BASE = {"_version", "errors", "registry", "io"}
 CORE = BASE | {"graph", "adjacency", "sparse", "dropout", "stability", "laplacians", "schemes", "networks"}
 ON_TOP = ("paper", "explore")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -140,8 +141,9 @@ def test_wrong_counts_are_refused() -> None:
     spec = replace(DATASETS["digits"], nodes=3, edges=1, features=2, classes=2)
     check_counts(spec, graph)
     for what in ("nodes", "edges", "features", "classes"):
+        wrong: dict[str, Any] = {what: 9}
         with pytest.raises(GWNError, match=f"digits was read with . {what}; it should have 9"):
-            check_counts(replace(spec, **{what: 9}), graph)
+            check_counts(replace(spec, **wrong), graph)
 
 
 def test_an_unknown_dataset_suggests_the_nearest() -> None:

@@ -29,7 +29,7 @@ class Trap:
 
 
 def test_npz(tmp_path: Path) -> None:
-    names = {"node_ids": [f"n{i}" for i in range(30)], "class_names": ["a", "b", "c", "d"]}
+    names: dict[str, Any] = {"node_ids": [f"n{i}" for i in range(30)], "class_names": ["a", "b", "c", "d"]}
     np.savez(tmp_path / "g.npz", **ARRAYS, **names, edge_weight=np.full(GRAPH.num_edges, 2.0))
     loaded = load_graph_file(tmp_path / "g.npz")
     assert loaded.graph.edge_weight is not None

@@ -34,10 +34,7 @@ def test_a_split_covers_every_labelled_node_once(kind: str, labels: list[int], s
     y = torch.tensor(labels)
     known = set(torch.nonzero(y >= 0).flatten().tolist())
     assume(len(known) >= 3 and len(set(labels) - {-1}) >= 2)
-    if kind == "per-class" and not leaves_something(labels):
-        with pytest.raises(GWNError, match="leaves no node"):
-            per_class(y, seed)
-        return
+    assume(kind != "per-class" or leaves_something(labels))
     split = SPLITS[kind](y, seed)
     train, val, test = parts(split)
     assert train | val | test == known
@@ -48,6 +45,13 @@ def test_a_split_covers_every_labelled_node_once(kind: str, labels: list[int], s
     again = SPLITS[kind](y, seed)
     assert split.content_hash() == again.content_hash()
     assert (split.kind, split.seed) == (kind, seed)
+
+
+@pytest.mark.parametrize("labels", [[0, 1, 1], [0, 0, 1], [-1, 0, 1, 2]])
+def test_a_per_class_split_that_leaves_no_node_for_a_part_is_refused(labels: list[int]) -> None:
+    assert not leaves_something(labels)
+    with pytest.raises(GWNError, match="leaves no node"):
+        per_class(torch.tensor(labels), 0)
 
 
 @given(labels=LABELS, seed=st.integers(0, 1000))

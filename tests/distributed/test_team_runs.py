@@ -36,7 +36,9 @@ DROPPED: dict[str, dict[str, Any]] = {
 }
 
 
-def task(*, model: str, sparse: bool = False, batch_size: int = 0, epochs: int = 5, **settings: Any) -> tuple[Any, ...]:
+def task(
+    *, model: str, sparse: bool = False, batch_size: int = 0, epochs: int = 5, **settings: Any
+) -> tuple[Any, Any, Any, Any, str]:
     """The arguments of `fit`."""
     # In float64: the optimiser divides by the size of a gradient, so one that is nothing but rounding moves a weight.
     graph = toy_graph(50, 3).compact(2.0 if sparse else 0.0).to("cpu", torch.float64)
@@ -138,17 +140,18 @@ def refused(team: Team) -> list[str] | None:
         follow(team)
         return None
     leader, said = Leader(team), []
-    for run in (
+    impossible: tuple[dict[str, Any], ...] = (
         {"model": "gcn"},
         {"model": "gwn", "laplacian": "physical", "scheme": "newmark"},
         {"model": "gwn-fa", "reference": True, "dropout": 0.5},
         {"model": "gwn", "norm": "batch"},
         {"model": "gwn-sym", "batch_size": 5},
-    ):
+    )
+    for run in impossible:
         with pytest.raises(GWNError) as error:
             leader.fit(*task(**run))
         said.append(str(error.value))
-    good = {"model": "gwn-sym", "epochs": 1}
+    good: dict[str, Any] = {"model": "gwn-sym", "epochs": 1}
     leader.fit(*task(**good))  # and the team still works
     leader.dismiss()
     return said

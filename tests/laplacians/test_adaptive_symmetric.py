@@ -171,7 +171,7 @@ def test_the_attention_that_is_shown_is_the_one_used() -> None:
     for attention in ("first", "every"):
         model = GWN(5, 4, 3, laplacian="fa-symmetric", attention=attention, time=3.0, tau=1.0).double()
         edge_index, alpha = model.attention(x, awkward())
-        X, g = model.trajectory(x, awkward()).numpy(), model.laplacian.g.detach().numpy()  # type: ignore[union-attr, operator]
+        X, g = model.trajectory(x, awkward()).numpy(), model.laplacian.g.detach().numpy()
         for n in range(3):
             seen, weights = (X[0], g[0]) if attention == "first" else (X[n], g[n])
             for column, (j, i) in enumerate(edge_index.t().tolist()):

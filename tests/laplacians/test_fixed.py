@@ -38,5 +38,5 @@ def test_symmetric_is_s_itself_and_learns_nothing() -> None:
     assert isinstance(laplacian, Symmetric)
     assert list(laplacian.parameters()) == []
     operator = laplacian.on(adjacency)
-    assert (operator.shift, operator.scale) == (0.0, 1.0)  # type: ignore[attr-defined]
+    assert (operator.shift, operator.scale) == (0.0, 1.0)
     assert not operator.needs_states

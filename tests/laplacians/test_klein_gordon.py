@@ -60,10 +60,10 @@ def test_a_learned_mass_is_one_parameter_that_starts_where_it_is_told() -> None:
     assert [p.numel() for p in laplacian.parameters()] == [1]
     assert list(KleinGordon(3, 5, mass=0.7).parameters()) == []
     with torch.no_grad():
-        laplacian.mass.fill_(2.0)  # type: ignore[union-attr]
+        laplacian.mass.fill_(2.0)
     assert laplacian.interval == pytest.approx((-6.0, -4.0))
     laplacian.reset_parameters()
-    assert float(laplacian.mass.detach()) == pytest.approx(0.7)  # type: ignore[union-attr]
+    assert float(laplacian.mass.detach()) == pytest.approx(0.7)
 
 
 def test_a_negative_mass_is_refused() -> None:

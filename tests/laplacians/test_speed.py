@@ -84,7 +84,7 @@ def test_no_speed_that_can_be_learned_leaves_the_stable_range(laplacian: str, sc
         low, high = model.laplacian.interval  # type: ignore[misc]
         fastest = float(model.laplacian.squared.detach().max())
         assert fastest <= FREE_LIMIT + 1e-9
-        inner_low = model.laplacian.inner.interval[0]  # type: ignore[index]
+        inner_low = model.laplacian.inner.interval[0]
         assert -fastest * inner_low <= model.scheme.stable_limit() * (1 + 1e-6)
         assert all(model.scheme.growth(float(mu)) <= 1 + 1e-6 for mu in np.linspace(low, high, 50))
 

@@ -31,7 +31,7 @@ def some_graph() -> tuple[Tensor, Tensor, Tensor]:
 def test_the_same_logits_as_from_the_edges(name: str) -> None:
     x, edges, weight = some_graph()
     model, rows = GWN(4, 5, 3, **SETTINGS[name]), torch.tensor([7, 2])
-    options = {"directed": model.directed, "self_loops": model.self_loops}
+    options: dict[str, Any] = {"directed": model.directed, "self_loops": model.self_loops}
     adjacency = normalised_adjacency(edges, weight, NODES, **options)
     for chosen in (None, rows):
         reseed(1)

@@ -32,6 +32,8 @@ def test_settings_reach_the_laplacian_and_the_scheme() -> None:
 def test_with_a_speed_settings_reach_both_too() -> None:
     space, time = build("klein-gordon", "damped", speed="channel", options={"mass": 1.0, "damping": 0.75})
     assert isinstance(space, LearnedSpeed)
+    assert isinstance(space.inner, KleinGordon)
+    assert isinstance(time, Damped)
     assert (space.inner.start, time.damping) == (1.0, 0.75)
     assert space.limit == 4.0  # a step of 0.5 could bear 16 / 3, but a speed above two is not asked for
     assert time.interval == (-12.0, -4.0)
@@ -82,8 +84,10 @@ def test_the_bound_is_named_to_four_digits() -> None:
 
 
 def test_the_bound_itself_is_allowed() -> None:
-    build(tau=math.sqrt(2))
-    build("klein-gordon", tau=2 / math.sqrt(2.25))
+    for laplacian, bound in (("physical", math.sqrt(2)), ("klein-gordon", 2 / math.sqrt(2.25))):
+        _, time = build(laplacian, tau=bound)
+        assert isinstance(time, Leapfrog)
+        assert time.tau == bound
 
 
 def test_every_setting_is_listed() -> None:

@@ -55,16 +55,16 @@ def test_the_two_kinds_of_step_of_fa() -> None:
 @pytest.mark.parametrize("laplacian", ["sym", "fa"])
 @pytest.mark.parametrize("start", ["displacement", "velocity"])
 def test_layers_in_a_row_are_the_network(laplacian: str, start: str) -> None:
-    options = {"attention_start": start} if laplacian == "fa" else {}
+    options: dict[str, Any] = {"attention_start": start} if laplacian == "fa" else {}
     model = GWN(4, D, 2, laplacian=laplacian, time=4 * TAU, tau=TAU, **options).double().eval()
     x = normal(N, 4)
     layers = [WaveConv(D, TAU, laplacian, **options).double() for _ in range(4)]
     if laplacian == "fa":
         with torch.no_grad():
             for n, conv in enumerate(layers):
-                conv.laplacian.g.copy_(model.laplacian.g[n : n + 1])  # type: ignore[union-attr, operator, index, arg-type]
+                conv.laplacian.g.copy_(model.laplacian.g[n : n + 1])
                 if n > 0:
-                    conv.laplacian.raw_epsilon.copy_(model.laplacian.raw_epsilon[n - 1])  # type: ignore[union-attr, operator, index, arg-type]
+                    conv.laplacian.raw_epsilon.copy_(model.laplacian.raw_epsilon[n - 1])
     x0 = model.phi0(x)
     before, now = x0, layers[0](x0, awkward(), velocity=model.phi1(x))
     for conv in layers[1:]:
@@ -104,7 +104,12 @@ def test_the_step_runs_backwards() -> None:
 
 def test_directed_weighted_self_loops() -> None:
     x, x_prev, _, _ = states()
-    for options in ({"directed": True}, {"self_loops": "add"}, {"directed": True, "self_loops": "keep"}):
+    several: tuple[dict[str, Any], ...] = (
+        {"directed": True},
+        {"self_loops": "add"},
+        {"directed": True, "self_loops": "keep"},
+    )
+    for options in several:
         A = dense.adjacency(
             awkward(), N, AWKWARD_WEIGHTS.tolist(), options.get("directed", False), options.get("self_loops", "none")
         )
@@ -123,7 +128,7 @@ def test_inputs_are_left_alone() -> None:
 def test_it_is_an_ordinary_layer() -> None:
     conv = layer("fa")
     assert repr(conv).startswith("WaveConv(\n  3, tau=0.6")
-    before = conv.laplacian.g.detach().clone()  # type: ignore[union-attr, operator]
+    before = conv.laplacian.g.detach().clone()
     conv.reset_parameters()
     assert not torch.equal(before, conv.laplacian.g)  # type: ignore[arg-type]
     with pytest.raises(GWNError, match="unknown laplacian"):

@@ -22,20 +22,26 @@ def features() -> torch.Tensor:
     return x
 
 
+def stored(matrix: torch.Tensor | SparseMatrix) -> torch.Tensor:
+    """The values that a sparse matrix keeps."""
+    assert isinstance(matrix, SparseMatrix)
+    return matrix.values
+
+
 def test_one_layer_is_linear() -> None:
     network = FeedForward(3, 7, 2).double()
     (linear,) = network.layers
-    close(network(normal(4, 3)), normal(4, 3) @ linear.weight + linear.bias, 1e-14)  # type: ignore[operator, union-attr]
+    close(network(normal(4, 3)), normal(4, 3) @ linear.weight + linear.bias, 1e-14)
 
 
 @pytest.mark.parametrize("final", [False, True])
 @pytest.mark.parametrize("activation", sorted(ACTIVATIONS))
 def test_layers_and_activations(activation: str, final: bool) -> None:
     network = FeedForward(3, 7, 2, layers=3, activation=activation, final=final, dropout=0.5).double().eval()
-    assert [tuple(layer.weight.shape) for layer in network.layers] == [(3, 7), (7, 7), (7, 2)]
+    assert [tuple(layer.get_parameter("weight").shape) for layer in network.layers] == [(3, 7), (7, 7), (7, 2)]
     act, hidden = ACTIVATIONS[activation], normal(4, 3)
     for number, layer in enumerate(network.layers):
-        hidden = hidden @ layer.weight + layer.bias  # type: ignore[operator, union-attr]
+        hidden = hidden @ layer.weight + layer.bias
         hidden = act(hidden) if final or number < 2 else hidden
     close(network(normal(4, 3)), hidden, 1e-13)
 
@@ -65,7 +71,7 @@ def test_dropout_touches_stored_values_only() -> None:
 def test_dropout_keeps_the_expectation() -> None:
     reseed(0)
     csr = features().to_sparse_csr()
-    draws = torch.stack([drop_features(csr, 0.4, training=True).values for _ in range(3000)])  # type: ignore[union-attr]
+    draws = torch.stack([stored(drop_features(csr, 0.4, training=True)) for _ in range(3000)])
     assert bool(((draws.mean(0) / csr.values() - 1).abs() < 0.08).all())
     assert float((draws != 0).double().mean()) == pytest.approx(0.6, abs=0.01)
 
@@ -84,7 +90,7 @@ def test_the_sparse_features_are_prepared_once_and_freed_with_the_tensor() -> No
     before = len(_MATRICES._entries)
     first = drop_features(csr, 0.5, training=False)
     assert drop_features(csr, 0.5, training=False) is first
-    assert drop_features(csr, 0.5, training=True).pattern is first.pattern  # type: ignore[union-attr]
+    assert drop_features(csr, 0.5, training=True).pattern is first.pattern
     seen = weakref.ref(first)
     del csr, first
     gc.collect()

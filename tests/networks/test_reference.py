@@ -91,7 +91,7 @@ def test_epsilon_alone(kind: str) -> None:
     model = network("fa", epsilon=kind)
     if kind == "free":
         with torch.no_grad():
-            model.laplacian.raw_epsilon.copy_(torch.tensor([-2.0, 0.5, 3.0]))  # type: ignore[union-attr, operator]
+            model.laplacian.raw_epsilon.copy_(torch.tensor([-2.0, 0.5, 3.0]))
         assert model.epsilon.tolist() == [-2.0, 0.5, 3.0]
     X, _ = adaptive(model, operator(), velocity=False, eps=model.epsilon.detach().numpy())
     close(model.trajectory(normal(N, F), awkward()), X)

@@ -25,6 +25,7 @@ from graphs import (
     random_edges,
 )
 from gwn import GWN, GWNError
+from gwn.adjacency import Adjacency
 from seeds import reseed
 
 N, F, D, C = AWKWARD_NODES, 5, 4, 3
@@ -85,7 +86,7 @@ def test_first_state_and_first_step_as_printed() -> None:
     """X(0) = phi0 and X(1) = tau phi1 + (I + tau²/2 L_a(0)) phi0, with L_a(0) = alpha(0) ⊙ S and no eps."""
     model, x = network("fa"), normal(N, F)
     with torch.no_grad():
-        model.laplacian.raw_epsilon.fill_(8.0)  # type: ignore[union-attr, operator]
+        model.laplacian.raw_epsilon.fill_(8.0)
     S = dense.normalise(dense.adjacency(awkward(), N))
     phi0, phi1, tau = model.phi0(x).detach().numpy(), model.phi1(x).detach().numpy(), 0.7
     alpha = dense.attention(parameters_of(model)[0][0], phi0)
@@ -101,7 +102,7 @@ def test_eps_of_step_n_multiplies_x0_in_step_n() -> None:
     for k in range(1, 5):
         other = copy.deepcopy(model)
         with torch.no_grad():
-            other.laplacian.raw_epsilon[k - 1] += 1.0  # type: ignore[union-attr, operator, index]
+            other.laplacian.raw_epsilon[k - 1] += 1.0
         after = other.trajectory(x, awkward())
         assert torch.equal(after[: k + 1], before[: k + 1])
         change = (other.epsilon[k - 1] - model.epsilon[k - 1]) * before[0]
@@ -249,9 +250,14 @@ def test_float32_is_float64_rounded(laplacian: str) -> None:
 
 
 def test_the_operator_is_built_once_for_all_layers_and_epochs(monkeypatch: pytest.MonkeyPatch) -> None:
-    built = []
+    built: list[int] = []
     original = gwn.adjacency.normalised_adjacency
-    monkeypatch.setattr(gwn.adjacency, "normalised_adjacency", lambda *a, **k: built.append(1) or original(*a, **k))
+
+    def counted(*arguments: Any, **options: Any) -> Adjacency:
+        built.append(1)
+        return original(*arguments, **options)
+
+    monkeypatch.setattr(gwn.adjacency, "normalised_adjacency", counted)
     model, other, x, edge_index = network("fa").train(), network("sym").train(), normal(N, F), awkward()
     for _ in range(3):
         model(x, edge_index).sum().backward()
@@ -284,8 +290,8 @@ def test_both_encoders_see_the_same_dropped_out_input() -> None:
     model, x = network(dropout=0.5).train(), torch.ones(N, F).double()
     with torch.no_grad():
         for phi in (model.phi0, model.phi1):
-            phi.layers[0].weight.fill_(1.0)
-            phi.layers[0].bias.zero_()
+            phi.get_parameter("layers.0.weight").fill_(1.0)
+            phi.get_parameter("layers.0.bias").zero_()
     phi0, phi1 = model.encode(x)
     assert torch.equal(phi0, phi1)
     assert set((phi0 / 2).unique().tolist()) <= set(range(F + 1))
@@ -407,8 +413,8 @@ def test_a_deep_run_keeps_its_gradients_right_in_the_network() -> None:
     model(x, edge_index).square().sum().backward()
     found = {name: p.grad.clone() for name, p in model.named_parameters() if p.grad is not None}
     model.zero_grad()
-    state = model.laplacian
-    X = dense.torch_waves(S, model.phi0(x), model.phi1(x), 0.2, 20, state.g, torch.sigmoid(state.raw_epsilon))  # type: ignore[union-attr, arg-type]
+    g, eps = model.laplacian.get_parameter("g"), torch.sigmoid(model.laplacian.get_parameter("raw_epsilon"))
+    X = dense.torch_waves(S, model.phi0(x), model.phi1(x), 0.2, 20, g, eps)
     model.head(X[-1]).square().sum().backward()
     assert len(found) == len(list(model.parameters()))
     for name, parameter in model.named_parameters():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import optuna
 import pytest
@@ -84,7 +85,7 @@ def test_of_two_searches_the_better_on_validation_is_taken(place: Workplace, mon
     monkeypatch.setitem(BUDGETS, "csbm", budget)
     record = measure_cell(MLP, place)
     assert record["search"]["trials_in_all"] == 5
-    scores = {}
+    scores: dict[str, Any] = {}
     for study in Path("studies").glob("*.db"):
         (summary,) = optuna.get_all_study_summaries(f"sqlite:///{study}")
         scores[study.stem] = summary.best_trial.value  # type: ignore[union-attr]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
@@ -41,7 +42,7 @@ def inputs(steps: int, channels: int = 2, dtype: torch.dtype = torch.float64, co
 
 
 def adaptive(
-    adjacency: Adjacency, tau: float, steps: int, *, velocity: bool = False, dropout: float = 0.0, **more: bool
+    adjacency: Adjacency, tau: float, steps: int, *, velocity: bool = False, dropout: float = 0.0, **more: Any
 ) -> Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]:
     def wave(phi0: Tensor, phi1: Tensor, g: Tensor, eps: Tensor) -> Tensor:
         start = "velocity" if velocity else "displacement"
@@ -52,7 +53,7 @@ def adaptive(
     return wave
 
 
-OPTIONS = [
+OPTIONS: list[dict[str, Any]] = [
     {},
     {"directed": True},
     {"directed": True, "self_loops": "add"},
@@ -63,7 +64,7 @@ OPTIONS = [
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("steps", [1, 2, 3, SHORT, LONG])
 @pytest.mark.parametrize("trajectory", [False, True])
-def test_gradients_of_a_fixed_operator(kernels: str, options: dict[str, bool], steps: int, trajectory: bool) -> None:
+def test_gradients_of_a_fixed_operator(kernels: str, options: dict[str, Any], steps: int, trajectory: bool) -> None:
     adjacency = graph(**options)
 
     def wave(phi0: Tensor, phi1: Tensor) -> Tensor:
@@ -75,7 +76,7 @@ def test_gradients_of_a_fixed_operator(kernels: str, options: dict[str, bool], s
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("steps", [1, 2, SHORT, LONG])
 @pytest.mark.parametrize("trajectory", [False, True])
-def test_gradients_of_attention(kernels: str, options: dict[str, bool], steps: int, trajectory: bool) -> None:
+def test_gradients_of_attention(kernels: str, options: dict[str, Any], steps: int, trajectory: bool) -> None:
     wave = adaptive(graph(**options), 0.3, steps, trajectory=trajectory)
     assert gradcheck(wave, inputs(steps), fast_mode=True)
 
@@ -90,7 +91,7 @@ def test_gradients_with_dropout_and_attention_from_the_velocity(steps: int, velo
 def test_every_entry_of_the_gradients_of_a_short_run() -> None:
     """`gradcheck` in full, not along one random direction."""
     for more in ({}, {"velocity": True, "dropout": 0.4}, {"trajectory": True}):
-        assert gradcheck(adaptive(graph(directed=True, self_loops="keep"), 0.7, 3, **more), inputs(3))  # type: ignore[arg-type]
+        assert gradcheck(adaptive(graph(directed=True, self_loops="keep"), 0.7, 3, **more), inputs(3))
 
 
 @pytest.mark.parametrize("trajectory", [False, True])
@@ -125,8 +126,8 @@ def test_a_fixed_operator_agrees_with_autograd_on_a_larger_graph(dtype: torch.dt
     theirs = [tensor.detach().clone().requires_grad_() for tensor in ours]
     upstream = normal(60, 7, seed=3, dtype=dtype)
     wave, plain = (
-        integrate(FixedOperator(adjacency), Leapfrog(0.5), *ours, 6),
-        dense.torch_waves(S, *theirs, 0.5, 6)[-1],
+        integrate(FixedOperator(adjacency), Leapfrog(0.5), ours[0], ours[1], 6),
+        dense.torch_waves(S, theirs[0], theirs[1], 0.5, 6)[-1],
     )
     close(wave, plain, tolerance)
     found, right = torch.autograd.grad(wave, ours, upstream), torch.autograd.grad(plain, theirs, upstream)

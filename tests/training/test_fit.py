@@ -24,8 +24,10 @@ class Scripted(nn.Module):
     def __init__(self, script: list[Tensor]) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.zeros(()))
+        self.calls: Tensor
         self.register_buffer("calls", torch.zeros((), dtype=torch.long))
-        self.script, self.seen = script, []
+        self.script = script
+        self.seen: list[float] = []
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
         if self.training:
@@ -204,7 +206,7 @@ def test_weights_that_are_no_longer_finite() -> None:
     graph = toy_graph()
     model = MODELS["gwn-sym"].build(graph.num_features, 2, hidden_channels=8)
     with torch.no_grad():
-        model.head.layers[0].weight[0, 0] = float("inf")  # type: ignore[union-attr, index, operator]
+        model.head.layers[0].weight[0, 0] = float("inf")
     with pytest.raises(Diverged, match="weights are no longer finite; use a smaller lr"):
         fit(model, graph, SPLITS["stratified"](graph.labels, 0), TrainConfig(epochs=2, device="cpu"))
 

@@ -207,7 +207,8 @@ def test_worker_that_slept_goes_on(make_search: MakeSearch, make_job: MakeJob, m
     """Its trial was given to another one meanwhile."""
     search = make_search()
     job = make_job(search, 2)
-    original, slept = gwn.tuning.workers.score_trial, []
+    original = gwn.tuning.workers.score_trial  # type: ignore[attr-defined]
+    slept: list[int] = []
 
     def sleep_once(search: Search, trial: optuna.Trial) -> float:
         value = original(search, trial)
@@ -226,7 +227,8 @@ def test_locked_storage_is_tried_again(
     make_search: MakeSearch, make_job: MakeJob, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     search = make_search()
-    original, calls = gwn.tuning.workers.count, []
+    original = gwn.tuning.workers.count  # type: ignore[attr-defined]
+    calls: list[int] = []
 
     def locked_once(study: optuna.Study) -> Any:
         calls.append(1)

@@ -66,7 +66,7 @@ def test_what_was_slow_is_kept_and_a_damaged_file_counts_as_missing(
     for _ in range(2):
         assert beforehand.kept_on_disk("test", {"k": 1}, inputs, build)["a"].tolist() == [0, 1, 2]
     assert len(calls) == 1
-    (file,) = (beforehand.cache_root() / "beforehand").iterdir()
+    (file,) = (beforehand.cache_root() / "beforehand").iterdir()  # type: ignore[attr-defined]
     file.write_bytes(file.read_bytes()[:40])
     assert beforehand.kept_on_disk("test", {"k": 1}, inputs, build)["a"].tolist() == [0, 1, 2]
     beforehand.kept_on_disk("test", {"k": 2}, inputs, build)
