@@ -5,6 +5,9 @@ from __future__ import annotations
 import errno
 import json
 import os
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -170,3 +173,32 @@ def test_divergence_names_cause_step_and_setting(capsys: pytest.CaptureFixture[s
     assert "fold a step and overflows at step" in said.err
     assert "smaller time or tau" in said.err
     assert "nan" not in said.out.lower()
+
+
+def test_what_nobody_foresaw_is_one_line_with_a_file_of_details(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def break_down(*arguments: object, **named: object) -> None:
+        raise RuntimeError("two\nlines")
+
+    monkeypatch.setattr("gwn.cli.models.print_table", break_down)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with pytest.raises(SystemExit) as stop:
+        main(["models"])
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert stop.value.code == 3
+    assert line.startswith("gwn: RuntimeError: two lines; this is an error in gwn itself")
+    (details,) = tmp_path.glob("gwn-error-*.txt")
+    assert str(details) in line
+    assert "in break_down" in details.read_text()
+
+
+def test_a_reader_that_has_seen_enough_is_no_error() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "gwn", "models", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 1

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import tempfile
+import traceback
 from collections.abc import Sequence
 
 import typer
@@ -12,6 +15,7 @@ from gwn.cli import data, demo, explore, models, predict, report, reproduce, sta
 from gwn.errors import GWNError
 
 INTERRUPTED = 130
+UNEXPECTED = 3
 
 app = typer.Typer(
     name="gwn",
@@ -50,7 +54,10 @@ def _root(
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run `gwn`: mistakes end with one line on standard error and code 2, Ctrl-C with code 130."""
+    """Run `gwn`: mistakes end with one line on standard error and code 2, Ctrl-C with code 130.
+
+    What nobody foresaw ends with one line and code 3 too; the line names the file that has the details.
+    """
     try:
         code = app(args=None if arguments is None else list(arguments), standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)
@@ -62,16 +69,31 @@ def main(arguments: Sequence[str] | None = None) -> None:
         raise
     except GWNError as error:
         _fail(str(error), 2)
+    except BrokenPipeError:  # whoever reads our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
     except (MemoryError, OSError) as error:
         _fail(_plain(error), 2)
     except Exception as error:
-        if not hasattr(error, "format_message"):  # Typer's own usage errors have one
-            raise
-        _fail(error.format_message(), 2)
+        if hasattr(error, "format_message"):  # Typer's own usage errors have one
+            _fail(error.format_message(), 2)
+        _fail(f"{type(error).__name__}: {error}; {_report(error)}", UNEXPECTED)
 
 
 def _interrupted() -> None:
     _fail("interrupted; what was finished is kept, the same command continues", INTERRUPTED)
+
+
+def _report(error: Exception) -> str:
+    """Keep the details of an error that nobody foresaw; where they are, and what to do with them."""
+    details = "".join(traceback.format_exception(error))
+    try:
+        handle, name = tempfile.mkstemp(prefix="gwn-error-", suffix=".txt")
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(f"gwn {__version__}, Python {sys.version.split()[0]}\n{' '.join(sys.argv)}\n\n{details}")
+    except OSError:
+        return f"this is an error in gwn itself, and its details could not be kept: {details.splitlines()[-2].strip()}"
+    return f"this is an error in gwn itself: please report it with the details in {name}"
 
 
 def _plain(error: BaseException) -> str:
