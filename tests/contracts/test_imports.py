@@ -18,7 +18,7 @@ ROOMS = (
     *("laplacians", "schemes", "networks", "models", "data", "training", "tuning", "settings"),
     *("outofcore", "distributed", "explore", "paper", "cli"),
 )
-BASE = {"_version", "errors", "registry", "io"}
+BASE = {"_version", "errors", "registry", "io", "dimension"}
 CORE = BASE | {"graph", "adjacency", "sparse", "dropout", "stability", "laplacians", "schemes", "networks"}
 ON_TOP = ("paper", "explore")
 ENTRANCES = {"cli", "__main__"}

@@ -6,12 +6,11 @@ import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from gwn.dimension import Dimension
 from gwn.errors import GWNError
-from gwn.registry import require_known
+from gwn.registry import require_known, resolve
 
 if TYPE_CHECKING:
     from torch import nn
@@ -65,8 +64,7 @@ class ModelSpec:
     @cached_property
     def network_class(self) -> type[nn.Module]:
         """The class that `network` names."""
-        module, _, name = self.network.partition(":")
-        found: type[nn.Module] = getattr(import_module(module), name)
+        found: type[nn.Module] = resolve(self.network)
         return found
 
     def settings(self) -> dict[str, inspect.Parameter]:
