@@ -32,8 +32,8 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
 
 
 def test_a_graph_of_ones_own(capsys: pytest.CaptureFixture[str], tables: Tables) -> None:
-    files = ("--edges", str(tables[0]), "--nodes-file", str(tables[1]), "--label-column", "topic")
-    code, out, err = run(capsys, "explore", *files, "--model", "gwn-sym", "--nodes", "15", "--centre", "u4", "--quiet")
+    files = ("--edges", str(tables[0]), "--nodes", str(tables[1]), "--label-column", "topic")
+    code, out, err = run(capsys, "explore", *files, "--model", "gwn-sym", "--limit", "15", "--centre", "u4", "--quiet")
     assert code == 0, err
     page = Path(out.removeprefix("Open ").strip())
     html = page.read_text(encoding="utf-8")
@@ -54,6 +54,8 @@ def test_an_impulse_alone_leaves_nothing_old_behind(capsys: pytest.CaptureFixtur
     old.write_text("")
     code, _, err = run(capsys, "explore", "csbm", "--model", "none", "--nodes", "50", "--out", "page", "--quiet")
     assert code == 0, err
+    assert err == "gwn: --nodes names a table of nodes; to draw at most 50 of them, say --limit 50\n"
+    assert "50 of " in Path("page/index.html").read_text(encoding="utf-8")
     assert not old.exists()
     assert not Path("runs").exists()
 
@@ -65,7 +67,7 @@ def test_an_impulse_alone_leaves_nothing_old_behind(capsys: pytest.CaptureFixtur
         (("explore", "corra"), "did you mean 'cora'"),
         (("explore", "csbm", "--model", "gcn"), "gcn has no wave to look at; use --model gwn-sym"),
         (("explore", "csbm", "--model", "gwn-faa"), "did you mean 'gwn-fa'"),
-        (("explore", "csbm", "--nodes", "99999"), "--nodes must be from 2 to"),
+        (("explore", "csbm", "--limit", "99999"), "--limit must be from 2 to"),
         (("explore", "csbm", "--model", "none", "--centre", "nobody"), "--centre names a node 'nobody'"),
         (("explore", "--run", "runs/nothing"), "train one first with `gwn train`"),
         (("explore", "csbm", "--run", "x"), "a dataset and --run were given"),
@@ -86,7 +88,7 @@ def test_no_edges_and_no_plotly(capsys: pytest.CaptureFixture[str], monkeypatch:
         "explore",
         "--edges",
         "edges.csv",
-        "--nodes-file",
+        "--nodes",
         "nodes.csv",
         "--label-column",
         "topic",

@@ -11,8 +11,8 @@ import torch
 
 from graphs import NO_EDGES, cycle, normal, toy_graph
 from gwn.errors import GWNError
+from gwn.explore.layout import MOST_EDGES, choose_nodes, find_node
 from gwn.explore.page import encode_scenario
-from gwn.explore.sample import MOST_EDGES, choose_nodes, find_node
 from gwn.explore.signals import network_signals
 from gwn.explore.waves import count_dynamics, scenarios
 from gwn.graph import Graph
@@ -95,7 +95,7 @@ def test_what_cannot_be_drawn_is_refused() -> None:
     bare = Graph(x=normal(5, 2, dtype=torch.float32), edge_index=NO_EDGES, name="bare")
     with pytest.raises(GWNError, match="'bare' has no edges"):
         choose_nodes(bare, 100)
-    with pytest.raises(GWNError, match="--nodes must be from 2 to"):
+    with pytest.raises(GWNError, match="--limit must be from 2 to"):
         choose_nodes(GRAPH, 100_000)
     with pytest.raises(GWNError, match="its nodes are 0 to 39"):
         find_node(GRAPH, "40")

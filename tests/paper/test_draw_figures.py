@@ -9,7 +9,8 @@ import pytest
 from gwn.errors import GWNError
 from gwn.paper.curve_data import KINDS, Axis, CurveData, Panel, Series, read_figure
 from gwn.paper.drawing import FORMATS, draw_figure
-from gwn.paper.drawing.style import LOOKS, look_of
+from gwn.paper.drawing.panels import PLACES, place_names
+from gwn.paper.drawing.style import STYLES, style_of
 from gwn.paper.exhibits import EXHIBITS
 
 KEPT = sorted((Path(__file__).parents[2] / "results" / "figures").glob("*.json"))
@@ -54,10 +55,10 @@ def test_another_format_is_refused(tmp_path: Path) -> None:
         draw_figure(_figure("lines"), tmp_path / "test.gif")
 
 
-def test_no_two_looks_are_alike() -> None:
-    looks = [(look.colour, str(look.line), look.marker) for look in LOOKS.values()]
-    assert len(set(looks)) == len(looks)
-    assert look_of("gwn-sym measured", 0).line == ""
+def test_no_two_styles_are_alike() -> None:
+    styles = [(style.colour, str(style.line), style.marker) for style in STYLES.values()]
+    assert len(set(styles)) == len(styles)
+    assert style_of("gwn-sym measured", 0).line == ""
 
 
 @pytest.mark.parametrize("path", KEPT, ids=lambda path: path.stem)
@@ -67,3 +68,12 @@ def test_the_kept_figures_are_whole(path: Path) -> None:
     assert f"figure-{path.stem}" in EXHIBITS
     assert path.stat().st_size < LARGEST
     assert not data.provenance["quick"]
+
+
+def test_the_name_of_a_lone_point_takes_the_first_place() -> None:
+    assert place_names([(0.0, 0.0)], ["GCN"]) == [PLACES[0]]
+
+
+def test_two_names_at_one_point_part() -> None:
+    first, second = place_names([(0.0, 0.0), (0.0, 0.0)], ["GCN", "GAT"])
+    assert first != second

@@ -21,10 +21,10 @@ def explore(
     run: str | None = typer.Option(None, help="A trained run instead: its folder under runs/."),
     runs: Path = typer.Option(Path("runs"), help="Where `gwn train` puts its results."),
     edges: Path | None = typer.Option(None, help="Your graph: a CSV or Parquet table of edges."),
-    nodes_file: Path | None = typer.Option(None, "--nodes-file", help="Your graph: a table of nodes."),
+    nodes: str | None = typer.Option(None, "--nodes", "--nodes-file", help="Your graph: a table of nodes."),
     label_column: str | None = typer.Option(None, help="Column of the class."),
     graph: Path | None = typer.Option(None, help="Your graph as one file: NPZ, or a PyG Data object (.pt)."),
-    nodes: int = typer.Option(3000, help="Draw at most so many nodes; of a larger graph, a neighbourhood."),
+    limit: int = typer.Option(3000, help="Draw at most so many nodes; of a larger graph, a neighbourhood."),
     centre: str | None = typer.Option(None, help="The node that the impulse strikes. Default: the one of most edges."),
     out: Path | None = typer.Option(None, help="Folder of the page. Default: explore/NAME."),
     serve: bool = typer.Option(False, "--serve", help="Serve it on this machine until Ctrl-C."),
@@ -39,20 +39,25 @@ def explore(
 
       gwn explore --run runs/cora-gwn-fa-0123456789ab --serve
 
-      gwn explore pubmed --model none --nodes 2000 --centre 7
+      gwn explore pubmed --model none --limit 2000 --centre 7
     """
     from gwn.cli.progress import TerminalBar
+    from gwn.explore.layout import check_limit, find_node
     from gwn.explore.page import plotly_script, write_explorer
-    from gwn.explore.sample import check_limit, find_node
 
-    check_limit(nodes)
+    if nodes is not None and nodes.isdecimal():
+        typer.echo(
+            f"gwn: --nodes names a table of nodes; to draw at most {nodes} of them, say --limit {nodes}", err=True
+        )
+        limit, nodes = int(nodes), None
+    check_limit(limit)
     plotly_script()  # what is missing is said before anything is trained
-    columns = {"label_column": label_column}
-    subject = _subject(dataset, model, run, runs, (edges, nodes_file, graph), columns, quiet)
+    files = edges, None if nodes is None else Path(nodes), graph
+    subject = _subject(dataset, model, run, runs, files, {"label_column": label_column}, quiet)
     target = out or Path("explore") / subject.name
     middle = None if centre is None else find_node(subject.graph, centre)
     with TerminalBar("drawing", 1, "", quiet=quiet) as bar:
-        page = write_explorer(subject, target, nodes=nodes, centre=middle, on_progress=bar.phase)
+        page = write_explorer(subject, target, limit=limit, centre=middle, on_progress=bar.phase)
     typer.echo(f"Open {page}")
     if serve:
         _serve(target, port)
@@ -76,7 +81,7 @@ def _subject(
     from gwn.training import TrainConfig, find_run_folder
 
     command = shlex.join(["gwn", *sys.argv[1:]])
-    edges, nodes_file, graph = files
+    edges, nodes, graph = files
     if run is not None:
         if dataset is not None or any(files):
             raise GWNError("a dataset and --run were given; a run knows its own graph, so give one of the two")
@@ -86,7 +91,7 @@ def _subject(
     spec = None if model == "none" else model_spec(model)
     if spec is not None:
         require_wave(spec)
-    data, origin = open_source(dataset, edges, nodes_file, graph, False, columns)
+    data, origin = open_source(dataset, edges, nodes, graph, False, columns)
     if spec is None:
         return Subject(graph=data.graph, name=data.name, command=command)
     if data.graph.y is None:

@@ -1,4 +1,4 @@
-"""A folder served to this machine alone."""
+"""The page: every wave computed and written into a folder that opens from the disk, or is served to this machine."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ import torch
 
 from gwn.data.download import cache_root
 from gwn.errors import GWNError
-from gwn.explore.layout import place_nodes
-from gwn.explore.sample import Drawn, choose_nodes
+from gwn.explore.layout import Drawn, choose_nodes, place_nodes
 from gwn.explore.signals import bin_edges, node_name
 from gwn.explore.subject import Subject
 from gwn.explore.waves import Scenario, scenarios
@@ -58,8 +57,6 @@ def rounded(values: np.ndarray, digits: int = DIGITS) -> list[float | None]:
 
 
 ASSETS = ("base.css", "explore.css", "explore-data.js", "explore-graph.js", "explore-charts.js", "explore-page.js")
-DEFAULT_NODES = 3000
-
 OnProgress = Callable[[str, int, int], None]
 
 
@@ -67,15 +64,15 @@ def write_explorer(
     subject: Subject,
     out: Path,
     *,
-    nodes: int = DEFAULT_NODES,
+    limit: int = 3000,
     centre: int | None = None,
     on_progress: OnProgress | None = None,
 ) -> Path:
-    """Compute everything and write the folder; the page to open."""
+    """Compute everything and write the folder; the page to open. `limit`: at most so many nodes are drawn."""
     plotly = plotly_script()
     tell = on_progress or (lambda what, done, total: None)
     graph = subject.graph
-    drawn = choose_nodes(graph, nodes, centre)
+    drawn = choose_nodes(graph, limit, centre)
     layout = place_nodes(
         drawn.pairs, drawn.nodes.numel(), cache_root() / "layouts", lambda done, total: tell("layout", done, total)
     )

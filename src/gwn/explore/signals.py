@@ -1,8 +1,8 @@
-"""How a signal's energy is spread over the graph's frequencies, without a single eigenvector.
+"""The signals that start a wave, an impulse or a network's scores, and how their energy is spread over frequencies.
 
-With `S = cos(theta)` and the moments `m_k = <x, T_k(S) x>`, the energy of `x` between two angles is the integral of
-`(g_0 m_0 + 2 sum_k g_k m_k cos(k theta)) / pi`, where Jackson's factors `g_k` keep it positive. A frequency is an
-eigenvalue of `I - S`: 0 is smooth, 2 is rough.
+No eigenvector is computed. With `S = cos(theta)` and the moments `m_k = <x, T_k(S) x>`, the energy of `x` between two
+angles is the integral of `(g_0 m_0 + 2 sum_k g_k m_k cos(k theta)) / pi`, where Jackson's factors `g_k` keep it
+positive. A frequency is an eigenvalue of `I - S`: 0 is smooth, 2 is rough.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""All the waves of a page, one after another."""
+"""The waves of a page: each signal under each Laplacian, scheme and step, with its energy, spectrum and growth."""
 
 from __future__ import annotations
 

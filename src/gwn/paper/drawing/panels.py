@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from gwn.paper.curve_data import Axis, Numbers, Panel
-from gwn.paper.drawing.style import PLAIN, look_of
+from gwn.paper.drawing.style import PLAIN, style_of
 
 Box = tuple[float, float, float, float]
 SIZE = 6.0
@@ -72,12 +72,12 @@ def as_array(values: Numbers) -> Any:
 
 def _lines(axes: Any, panel: Panel) -> None:
     for place, series in enumerate(panel.series):
-        look = look_of(series.key, place)
+        style = style_of(series.key, place)
         x, y = as_array(series.x), as_array(series.y)
-        axes.plot(x, y, label=series.label or None, **look.line_settings(len(x)))
+        axes.plot(x, y, label=series.label or None, **style.line_settings(len(x)))
         if series.low and series.high:
             reach = np.vstack([y - as_array(series.low), as_array(series.high) - y])
-            axes.errorbar(x, y, yerr=reach, fmt="none", ecolor=look.colour, elinewidth=0.8, capsize=2, alpha=0.7)
+            axes.errorbar(x, y, yerr=reach, fmt="none", ecolor=style.colour, elinewidth=0.8, capsize=2, alpha=0.7)
     _mark_odd(axes, panel)
 
 
@@ -90,30 +90,32 @@ def _mark_odd(axes: Any, panel: Panel) -> None:
                 height = stacked.get(x, 0)
                 stacked[x] = height + 1
                 axes.plot(
-                    [x], [0.03 + 0.05 * height], "X", color=look_of(series.key, place).colour, markersize=7,
+                    [x], [0.03 + 0.05 * height], "X", color=style_of(series.key, place).colour, markersize=7,
                     markeredgecolor="white", transform=axes.get_xaxis_transform(), clip_on=False, zorder=6,
                 )  # fmt: skip
 
 
 def _points(axes: Any, panel: Panel) -> None:
     for place, series in enumerate(panel.series):
-        look = look_of(series.key, place)
+        style = style_of(series.key, place)
         x, y = as_array(series.x), as_array(series.y)
         axes.scatter(
-            x, y, s=5, marker=look.marker or "o", color=look.colour, linewidths=0.3, label=series.label or None
+            x, y, s=5, marker=style.marker or "o", color=style.colour, linewidths=0.3, label=series.label or None
         )
 
 
 def _path(axes: Any, panel: Panel) -> None:
     """Every point has its name beside it; those of a series are joined by a thin line."""
     names: list[tuple[float, float, str, str]] = []
-    looks = [(look_of(series.key, place), series) for place, series in enumerate(panel.series)]
-    for look, series in sorted(looks, key=lambda pair: -pair[0].order):  # names of ours have the first choice of places
+    styled = [(style_of(series.key, place), series) for place, series in enumerate(panel.series)]
+    for style, series in sorted(
+        styled, key=lambda pair: -pair[0].order
+    ):  # names of ours have the first choice of places
         x, y = as_array(series.x), as_array(series.y)
-        axes.plot(x, y, color=look.colour, linewidth=0.6, alpha=0.6, zorder=look.order)
-        size = 34 if look.order > PLAIN and len(x) == 1 else 14
-        axes.scatter(x, y, s=size, marker=look.marker or "o", color=look.colour, zorder=look.order + 1)
-        names += [(float(a), float(b), mark, look.colour) for a, b, mark in zip(x, y, series.marks, strict=False)]
+        axes.plot(x, y, color=style.colour, linewidth=0.6, alpha=0.6, zorder=style.order)
+        size = 34 if style.order > PLAIN and len(x) == 1 else 14
+        axes.scatter(x, y, s=size, marker=style.marker or "o", color=style.colour, zorder=style.order + 1)
+        names += [(float(a), float(b), mark, style.colour) for a, b, mark in zip(x, y, series.marks, strict=False)]
     names = [name for name in names if np.isfinite(name[0]) and np.isfinite(name[1])]
     _scale(axes, panel)
     axes.margins(x=0.18, y=0.16)
@@ -130,13 +132,13 @@ def _path(axes: Any, panel: Panel) -> None:
 
 def _steps(axes: Any, panel: Panel) -> None:
     for place, series in enumerate(panel.series):
-        look = look_of(series.key, place)
+        style = style_of(series.key, place)
         x, y = as_array(series.x), as_array(series.y)
         half = (x[1] - x[0]) / 2 if len(x) > 1 else 0.5
         borders = np.append(x - half, x[-1] + half)
-        style = {"color": look.colour, "linestyle": look.line, "linewidth": 1.4}
-        axes.stairs(y, borders, label=series.label or None, **style)
-        axes.stairs(y, borders, fill=True, color=look.colour, alpha=0.12)
+        outline = {"color": style.colour, "linestyle": style.line, "linewidth": 1.4}
+        axes.stairs(y, borders, label=series.label or None, **outline)
+        axes.stairs(y, borders, fill=True, color=style.colour, alpha=0.12)
     axes.margins(y=0.3 if len(panel.series) > 1 else 0.05)  # room for the legend
 
 

@@ -1,4 +1,4 @@
-"""How a series looks: colour, line and marker by its key, so that a model looks the same in every figure."""
+"""How a series is drawn: colour, line and marker by its key, so that a model looks the same in every figure."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ PLAIN = 2.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Look:
+class SeriesStyle:
     """Colour, line style and marker: any one of the three tells two series of a panel apart."""
 
     colour: str
@@ -68,50 +68,50 @@ class Look:
 DASHES = {"-.": (0, (5, 1.5, 1, 1.5)), "--": (0, (4, 1.5)), ":": (0, (1, 1.2))}
 _WAVE = {"width": 1.9, "order": 4.0}
 
-LOOKS: dict[str, Look] = {
-    "gwn-sym": Look(colour=BLUE, marker="o", **_WAVE),
-    "gwn-sym-rescaled": Look(colour=BLUE, line=DASHES["--"], marker="", **_WAVE),
-    "gwn-fa": Look(colour=VERMILION, marker="s", **_WAVE),
-    "physical": Look(colour=GREEN, marker="^", **_WAVE),
-    "physical-newmark": Look(colour=GREEN, line=DASHES["--"], marker="v", **_WAVE),
-    "physical-bessel": Look(colour=GREEN, line=DASHES[":"], marker="d", **_WAVE),
-    "klein-gordon": Look(colour=SKY, line=DASHES["-."], marker="D", **_WAVE),
-    "fa-symmetric": Look(colour=VERMILION, line=DASHES["--"], marker="D", **_WAVE),
-    "heat": Look(colour=BLACK, line=DASHES[":"], marker=""),
-    "gcn": Look(colour=BLACK, line="-", marker="x"),
-    "gat": Look(colour=PURPLE, line="-", marker="+"),
-    "sgc": Look(colour=ORANGE, line="-", marker="v"),
-    "jk-net": Look(colour=GREY, line="-", marker="<"),
-    "resgcn": Look(colour=BLACK, line=DASHES["--"], marker=">"),
-    "gcnii": Look(colour=PURPLE, line=DASHES["--"], marker="D"),
-    "air": Look(colour=ORANGE, line=DASHES["--"], marker="P"),
-    "grand": Look(colour=SKY, line="-", marker="X"),
-    "graphcon": Look(colour=GREY, line=DASHES["--"], marker="*"),
-    "peer": Look(colour="#555555", line="", marker="."),
-    "gwn-plus": Look(colour=GREEN, marker="^", line=DASHES["-."], **_WAVE),
-    "reference": Look(colour=GREY, line=DASHES[":"], width=0.9, order=1.0),
-    "first": Look(colour=BLUE, line="-", width=1.5),
-    "second": Look(colour=VERMILION, line=DASHES["--"], width=1.5),
-    "larger": Look(colour=BLACK, line=DASHES["-."], width=2.2, order=5.0),
-    "measured": Look(colour=BLACK, line="", marker="o"),
+STYLES: dict[str, SeriesStyle] = {
+    "gwn-sym": SeriesStyle(colour=BLUE, marker="o", **_WAVE),
+    "gwn-sym-rescaled": SeriesStyle(colour=BLUE, line=DASHES["--"], marker="", **_WAVE),
+    "gwn-fa": SeriesStyle(colour=VERMILION, marker="s", **_WAVE),
+    "physical": SeriesStyle(colour=GREEN, marker="^", **_WAVE),
+    "physical-newmark": SeriesStyle(colour=GREEN, line=DASHES["--"], marker="v", **_WAVE),
+    "physical-bessel": SeriesStyle(colour=GREEN, line=DASHES[":"], marker="d", **_WAVE),
+    "klein-gordon": SeriesStyle(colour=SKY, line=DASHES["-."], marker="D", **_WAVE),
+    "fa-symmetric": SeriesStyle(colour=VERMILION, line=DASHES["--"], marker="D", **_WAVE),
+    "heat": SeriesStyle(colour=BLACK, line=DASHES[":"], marker=""),
+    "gcn": SeriesStyle(colour=BLACK, line="-", marker="x"),
+    "gat": SeriesStyle(colour=PURPLE, line="-", marker="+"),
+    "sgc": SeriesStyle(colour=ORANGE, line="-", marker="v"),
+    "jk-net": SeriesStyle(colour=GREY, line="-", marker="<"),
+    "resgcn": SeriesStyle(colour=BLACK, line=DASHES["--"], marker=">"),
+    "gcnii": SeriesStyle(colour=PURPLE, line=DASHES["--"], marker="D"),
+    "air": SeriesStyle(colour=ORANGE, line=DASHES["--"], marker="P"),
+    "grand": SeriesStyle(colour=SKY, line="-", marker="X"),
+    "graphcon": SeriesStyle(colour=GREY, line=DASHES["--"], marker="*"),
+    "peer": SeriesStyle(colour="#555555", line="", marker="."),
+    "gwn-plus": SeriesStyle(colour=GREEN, marker="^", line=DASHES["-."], **_WAVE),
+    "reference": SeriesStyle(colour=GREY, line=DASHES[":"], width=0.9, order=1.0),
+    "first": SeriesStyle(colour=BLUE, line="-", width=1.5),
+    "second": SeriesStyle(colour=VERMILION, line=DASHES["--"], width=1.5),
+    "larger": SeriesStyle(colour=BLACK, line=DASHES["-."], width=2.2, order=5.0),
+    "measured": SeriesStyle(colour=BLACK, line="", marker="o"),
 }
 
 _ANY = (
-    Look(colour=BLUE, line="-", marker="o"),
-    Look(colour=VERMILION, line=DASHES["--"], marker="s"),
-    Look(colour=GREEN, line=DASHES["-."], marker="^"),
-    Look(colour=PURPLE, line=DASHES[":"], marker="D"),
-    Look(colour=ORANGE, line="-", marker="v"),
-    Look(colour=SKY, line=DASHES["--"], marker="P"),
-    Look(colour=BLACK, line=DASHES["-."], marker="x"),
+    SeriesStyle(colour=BLUE, line="-", marker="o"),
+    SeriesStyle(colour=VERMILION, line=DASHES["--"], marker="s"),
+    SeriesStyle(colour=GREEN, line=DASHES["-."], marker="^"),
+    SeriesStyle(colour=PURPLE, line=DASHES[":"], marker="D"),
+    SeriesStyle(colour=ORANGE, line="-", marker="v"),
+    SeriesStyle(colour=SKY, line=DASHES["--"], marker="P"),
+    SeriesStyle(colour=BLACK, line=DASHES["-."], marker="x"),
 )
 
 
-def look_of(key: str, place: int) -> Look:
-    """The look of this key; of none, that of its place in the panel. "KEY predicted" is KEY without a marker, "KEY
+def style_of(key: str, place: int) -> SeriesStyle:
+    """The style of this key; of none, that of its place in the panel. "KEY predicted" is KEY without a marker, "KEY
     measured" without a line."""
     base, _, part = key.partition(" ")
-    look = LOOKS.get(base, _ANY[place % len(_ANY)])
+    style = STYLES.get(base, _ANY[place % len(_ANY)])
     if part == "measured":
-        return replace(look, line="", marker=look.marker or "o")
-    return replace(look, marker="") if part == "predicted" else look
+        return replace(style, line="", marker=style.marker or "o")
+    return replace(style, marker="") if part == "predicted" else style
