@@ -108,9 +108,7 @@ def _path(axes: Any, panel: Panel) -> None:
     """Every point has its name beside it; those of a series are joined by a thin line."""
     names: list[tuple[float, float, str, str]] = []
     styled = [(style_of(series.key, place), series) for place, series in enumerate(panel.series)]
-    for style, series in sorted(
-        styled, key=lambda pair: -pair[0].order
-    ):  # names of ours have the first choice of places
+    for style, series in sorted(styled, key=lambda pair: -pair[0].order):  # ours choose their places first
         x, y = as_array(series.x), as_array(series.y)
         axes.plot(x, y, color=style.colour, linewidth=0.6, alpha=0.6, zorder=style.order)
         size = 34 if style.order > PLAIN and len(x) == 1 else 14
