@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pandas as pd
@@ -124,7 +126,9 @@ def test_a_study_and_its_settings_are_found_again(golden: Path, capsys: pytest.C
         *("--out", "tuned/settings", "--runs", "tuned/runs", "--storage", "sqlite:///tuned/study.db", "--quiet"),
     )
     assert contents(golden / "tuned/runs", "*/run-*") == runs
-    was, now = (read_toml(golden / place / "gwn.toml") for place in ("settings", "tuned/settings"))
+    with closing(sqlite3.connect("tuned/study.db")) as study:
+        assert study.execute("SELECT count(*) FROM trials").fetchone() == (2,)
+    was, now = read_toml(golden / "settings/gwn.toml"), read_toml(golden / "tuned/settings/gwn-plus.toml")
     for part in ("data", "settings", "training"):
         assert now["digits"]["stratified"][part] == was["digits"]["stratified"][part]
     capsys.readouterr()
