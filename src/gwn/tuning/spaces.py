@@ -11,6 +11,7 @@ from gwn.io import content_key
 from gwn.models import ModelSpec
 from gwn.registry import lookup
 from gwn.training.config import TrainConfig, effective_settings
+from gwn.tuning.wave_dimensions import TAUS, wave_dimensions
 
 if TYPE_CHECKING:
     from optuna.trial import BaseTrial
@@ -113,67 +114,8 @@ class Space:
         )
 
 
-_EXPLICIT = ("leapfrog", "leapfrog-rescaled", "damped", "heat")
-_BOUNDED = ("physical", "klein-gordon", "fa-symmetric", "random-walk")
-_EVERY_STATE = ("trajectory", "weighted")
-
 EXTENDED_DIMENSIONS = (
-    Dimension(
-        setting="laplacian",
-        values=("physical", "sym", "fa", "klein-gordon", "fa-symmetric", "random-walk", "polynomial"),
-    ),
-    Dimension(setting="scheme", values=_EXPLICIT, when={"laplacian": ("sym", "fa", "fa-symmetric")}),
-    Dimension(
-        setting="scheme",
-        values=(*_EXPLICIT, "newmark", "bessel"),
-        when={"laplacian": ("physical",)},
-        label="scheme of physical",
-    ),
-    Dimension(
-        setting="scheme",
-        values=("leapfrog", "leapfrog-rescaled", "damped", "newmark"),
-        when={"laplacian": ("klein-gordon",)},
-        label="scheme of klein-gordon",
-    ),
-    Dimension(
-        setting="scheme",
-        values=(*_EXPLICIT, "bessel"),
-        when={"laplacian": ("random-walk",)},
-        label="scheme of random-walk",
-    ),
-    Dimension(
-        setting="scheme",
-        values=("leapfrog", "damped", "newmark", "heat"),
-        when={"laplacian": ("polynomial",)},
-        label="scheme of polynomial",
-    ),
-    Dimension(
-        setting="speed",
-        values=("none", "scalar", "channel"),
-        when={"scheme": (*_EXPLICIT, "newmark")},
-    ),
-    Dimension(
-        setting="tau",
-        values=(0.2, 0.5, 1.0),
-        when={"laplacian": _BOUNDED, "scheme": ("leapfrog", "damped", "heat")},
-        label="tau below the bound",
-    ),
-    Dimension(setting="tau", values=(0.2, 0.5, 1.0, 2.0, 5.0)),
-    Dimension(setting="readout", values=("trajectory", "last", "weighted", "with-encoder")),
-    # At most 32 states to keep side by side; otherwise T reaches from one step (n = 1, an ego path) to the paper's 20.
-    Dimension(
-        setting="time",
-        low=0.2,
-        high=6.4,
-        log=True,
-        when={"readout": _EVERY_STATE, "tau": (0.2,)},
-        label="time of a kept trajectory",
-    ),
-    Dimension(setting="time", low=0.2, high=20.0, log=True),
-    Dimension(setting="epsilon", values=("bounded", "free", "none"), when={"laplacian": ("fa",)}),
-    Dimension(setting="mass", low=0.1, high=1.4, log=True, when={"laplacian": ("klein-gordon",)}),
-    Dimension(setting="degree", values=(2, 3, 4), when={"laplacian": ("polynomial",)}),
-    Dimension(setting="damping", low=0.01, high=0.4, log=True, when={"scheme": ("damped",)}),
+    *wave_dimensions(),
     Dimension(setting="activation", values=("relu", "none", "elu")),
     Dimension(setting="encoder_layers", values=(1, 2)),
     Dimension(setting="head_layers", values=(1, 2)),
@@ -221,7 +163,7 @@ def peer_starts_on_rows(model: ModelSpec) -> tuple[Mapping[str, Any], ...]:
 
 _PAPER = (
     Dimension(setting="hidden_channels", values=(32, 64, 128, 256)),
-    Dimension(setting="tau", values=(0.2, 0.5, 1.0, 2.0, 5.0)),
+    Dimension(setting="tau", values=TAUS),
     Dimension(setting="time", low=1.0, high=20.0),
     Dimension(setting="dropout", low=0.0, high=0.8),
     Dimension(setting="lr", low=0.001, high=0.25, log=True),
