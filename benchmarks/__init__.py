@@ -1,1 +1,1 @@
-"""Speed, memory and growth, always as ratios of things measured in the same run (`make bench`)."""
+"""Time and memory of a training step, always as ratios of things measured in the same run: `python -m benchmarks`."""

@@ -1,10 +1,10 @@
-"""The growth report as a picture: a column an axis, time above, memory below, both logarithmic."""
+"""How time and memory of a training step grow with edges, nodes, width and steps: curves, exponents and a picture."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
-from functools import partial
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -12,21 +12,21 @@ from typing import Any
 import torch
 from matplotlib.figure import Figure
 
-from benchmarks.memory import Measure
-from benchmarks.targets import Verdict
-from benchmarks.timing import fixed_threads, slope
-from benchmarks.timing import measure as measure_time
-from benchmarks.worker import Job, job_problem, job_training, measure_alone
+from benchmarks.competitors import COMPETITORS
+from benchmarks.harness import Result, Row, Settings, Verdict, slope
+from benchmarks.timing import measure
+from benchmarks.worker import Job, measure_alone
+from gwn.errors import GWNError
 from gwn.io import write_atomic
 from gwn.paper.drawing.style import PALETTE, house_style
-from gwn.training.loop import train_step
 
-Say = Callable[[str], None]
-StepTimes = Callable[[Mapping[str, Job], float], dict[str, float]]
-BASE = Job(nodes=10_000, edges=100_000)
-MODELS = ("sym", "fa")
+MODELS = ("gwn-sym", "gwn-fa")
 LINEAR = 1.1
 """The largest exponent that is still called linear."""
+
+SHOWN = ("axis", "model", "value", "step_ms", "step_mib", "time_slope", "memory_slope")
+SHARE = 0.2
+"""Of the seconds asked for, so much a point of a curve."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,10 +35,11 @@ class Axis:
 
     name: str
     values: tuple[int, ...]
-    large: tuple[int, ...]
+    large: tuple[int, ...] = ()
     job: Callable[[int], Job]
 
 
+BASE = Job(nodes=10_000, edges=100_000)
 AXES = (
     Axis(
         name="edges, 10 a node",
@@ -58,124 +59,130 @@ AXES = (
         large=(1_000_000,),
         job=lambda n: replace(BASE, nodes=n),
     ),
-    Axis(name="width", values=(16, 32, 64, 128, 256), large=(), job=lambda n: replace(BASE, width=n)),
+    Axis(name="width", values=(16, 32, 64, 128, 256), job=lambda n: replace(BASE, width=n)),
     # tau is small because the paper's operator grows in every step, and this is about time, not about overflow.
-    Axis(name="steps", values=(5, 10, 20, 40, 80), large=(), job=lambda n: replace(BASE, steps=n, tau=0.2)),
+    Axis(name="steps", values=(5, 10, 20, 40, 80), job=lambda n: replace(BASE, steps=n, tau=0.2)),
+)
+
+LARGE_BASE = Job(nodes=100_000, edges=1_000_000)
+LARGE_AXES = (
+    Axis(
+        name="edges, 10 a node",
+        values=(100_000, 1_000_000, 10_000_000),
+        job=lambda n: replace(LARGE_BASE, edges=n, nodes=n // 10),
+    ),
+    Axis(
+        name="edges, 100,000 nodes",
+        values=(100_000, 1_000_000, 10_000_000),
+        job=lambda n: replace(LARGE_BASE, edges=n),
+    ),
+    Axis(name="width, 1,000,000 edges", values=(32, 64, 128, 256), job=lambda n: replace(LARGE_BASE, width=n)),
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Series:
-    """One model along one axis."""
-
-    axis: str
-    model: str
-    values: tuple[int, ...]
-    milliseconds: tuple[float, ...]
-    mebibytes: tuple[float, ...]
-
-    @property
-    def time_slope(self) -> float:
-        return slope(self.values, self.milliseconds)
-
-    @property
-    def memory_slope(self) -> float:
-        return slope(self.values, self.mebibytes)
-
-    @property
-    def last_time_slope(self) -> float:
-        """Between the two largest: what is left when fixed costs no longer count."""
-        return slope(self.values[-2:], self.milliseconds[-2:])
-
-    def to_json(self) -> dict[str, Any]:
-        slopes = {name: getattr(self, name) for name in ("time_slope", "memory_slope", "last_time_slope")}
-        return {**asdict(self), **{name: p if p == p else None for name, p in slopes.items()}}
+def growth(settings: Settings) -> Result:
+    """Time and memory along five axes, up to a million edges, or ten."""
+    rows = [row for axis in AXES for row in curves(axis, settings, memory=True)]
+    return Result(rows=rows, verdicts=curve_verdicts(rows), shown=SHOWN)
 
 
-@dataclass(frozen=True, kw_only=True)
-class GrowthReport:
-    """All curves: what the table prints and the picture shows."""
-
-    series: tuple[Series, ...]
-
-    @property
-    def verdicts(self) -> tuple[Verdict, ...]:
-        return tuple(
-            Verdict(subject=f"gwn-{s.model}", what=f"{what} ~ {s.axis}^p", value=value, sign="<=", bar=LINEAR)
-            for s in self.series
-            for what, value in (("time", s.time_slope), ("memory", s.memory_slope))
-        )
-
-    def to_json(self) -> dict[str, Any]:
-        verdicts = [verdict.to_json() for verdict in self.verdicts]
-        return {"base": asdict(BASE), "series": [s.to_json() for s in self.series], "verdicts": verdicts}
+def edges(settings: Settings) -> Result:
+    """Time alone along three axes, from a hundred thousand to ten million edges."""
+    rows = [row for axis in LARGE_AXES for row in curves(axis, settings, memory=False)]
+    return Result(rows=rows, verdicts=curve_verdicts(rows), shown=SHOWN)
 
 
-def step_times(jobs: Mapping[str, Job], seconds: float) -> dict[str, float]:
-    """Milliseconds a step of several models on one graph, taking turns; the threads are the caller's to fix."""
-    torch.manual_seed(0)
-    problem = job_problem(next(iter(jobs.values())))
-    steps = {
-        name: partial(train_step, *job_training(job, problem, width=job.width, steps=job.steps))
-        for name, job in jobs.items()
-    }
-    timed = measure_time(steps, seconds=seconds, least=3, warmup=1)
-    return {name: timing.best for name, timing in timed.items()}
-
-
-def growth(
-    *,
-    threads: int = 1,
-    large: bool = False,
-    seconds: float = 1.0,
-    axes: Iterable[Axis] = AXES,
-    say: Say = lambda line: None,
-    measure: Measure = measure_alone,
-    times: StepTimes = step_times,
-) -> GrowthReport:
-    """Measure along every axis."""
-    series = []
-    for axis in axes:
-        values = (*axis.values, *axis.large) if large else axis.values
-        milliseconds: dict[str, list[float]] = {model: [] for model in MODELS}
-        mebibytes: dict[str, list[float]] = {model: [] for model in MODELS}
-        for value in values:
-            say(f"growth: {axis.name} = {value:,}")
-            jobs = {model: replace(axis.job(value), laplacian=model, threads=threads) for model in MODELS}
-            with fixed_threads(threads):
-                taken = times(jobs, seconds)
-            for model, job in jobs.items():
-                milliseconds[model].append(taken[model])
-                mebibytes[model].append(measure(job, live=True).step_mib)
+def curves(axis: Axis, settings: Settings, *, memory: bool) -> list[Row]:
+    """One row a model, with a list for everything that varies along the axis."""
+    values = (*axis.values, *axis.large) if settings.large else axis.values
+    found: dict[str, list[dict[str, Any]]] = {model: [] for model in MODELS}
+    for value in values:
+        settings.say(f"growth: {axis.name} = {value:,}")
+        job = shrunk(axis.job(value), settings.shrink)
+        milliseconds = step_times(job, settings.seconds * SHARE)
         for model in MODELS:
-            curve = Series(
-                axis=axis.name,
-                model=model,
-                values=values,
-                milliseconds=tuple(milliseconds[model]),
-                mebibytes=tuple(mebibytes[model]),
-            )
-            series.append(curve)
-    return GrowthReport(series=tuple(series))
+            point = {"value": value, **{size: getattr(job, size) for size in ("nodes", "edges", "width", "steps")}}
+            point["step_ms"] = milliseconds[model]
+            if memory:
+                point["step_mib"] = measure_alone(replace(job, model=model, threads=settings.threads)).step_mib
+            found[model].append(point)
+    return [curve_row(axis.name, model, points) for model, points in found.items()]
 
 
-MARKERS = ("o", "s", "^", "D")
+def shrunk(job: Job, shrink: int) -> Job:
+    """The same on a smaller graph, with room for its edges."""
+    fewer = max(4, job.edges // shrink)
+    return replace(job, edges=fewer, nodes=max(3 * math.isqrt(fewer), job.nodes // shrink))
+
+
+def step_times(job: Job, seconds: float) -> dict[str, float]:
+    """Milliseconds a step of every model on one graph, taking turns; the threads are the caller's to fix."""
+    torch.manual_seed(0)
+    problem = job.problem()
+    steps = {model: COMPETITORS[model](problem) for model in MODELS}
+    return {model: timing.best for model, timing in measure(steps, seconds=seconds, least=3, warmup=1).items()}
+
+
+def curve_row(axis: str, model: str, points: Sequence[Row]) -> dict[str, Any]:
+    """A curve with its exponents; the last one, between the two largest, is free of fixed costs."""
+    row: dict[str, Any] = {"axis": axis, "model": model}
+    row |= {key: [point[key] for point in points] for key in points[0]}
+    row["ns_per_edge_channel_step"] = [
+        1e6 * point["step_ms"] / (point["edges"] * point["width"] * point["steps"]) for point in points
+    ]
+    exponents = {
+        "time_slope": slope(row["value"], row["step_ms"]),
+        "last_time_slope": slope(row["value"][-2:], row["step_ms"][-2:]),
+    }
+    if "step_mib" in row:
+        exponents["memory_slope"] = slope(row["value"], row["step_mib"])
+    return {**row, **{name: p if math.isfinite(p) else None for name, p in exponents.items()}}
+
+
+def curve_verdicts(rows: Sequence[Row]) -> list[Verdict]:
+    """Time and memory grow no faster than what is varied."""
+    return [
+        Verdict(
+            subject=row["model"],
+            what=f"{what} ~ {row['axis']}^p",
+            value=_exponent(row, exponent),
+            sign="<=",
+            bar=LINEAR,
+        )
+        for row in rows
+        for what, exponent in (("time", "time_slope"), ("memory", "memory_slope"))
+        if exponent in row
+    ]
+
+
+def _exponent(row: Row, name: str) -> float:
+    return math.nan if row[name] is None else float(row[name])
+
+
+MARKERS = ("o", "s")
+QUANTITIES = (
+    ("step_ms", "time_slope", "time of a training step (ms)"),
+    ("step_mib", "memory_slope", "memory of a training step (MiB)"),
+)
 TWO_DECADES = 100
 
 
-def draw_growth(report: GrowthReport, path: Path) -> None:
-    """PNG, PDF or SVG by the file's suffix."""
-    axes = list(dict.fromkeys(series.axis for series in report.series))
+def draw(rows: Sequence[Row], path: Path) -> None:
+    """A column an axis, time above, memory below where it was measured, all logarithmic; format by the suffix."""
+    if not rows:
+        raise GWNError("--plot draws the parts growth and edges; measure one of them")
+    axes = list(dict.fromkeys(row["axis"] for row in rows))
+    quantities = [quantity for quantity in QUANTITIES if any(quantity[0] in row for row in rows)]
     with house_style():
-        figure = Figure(figsize=(2.6 * len(axes) + 0.6, 5.4), layout="constrained")
-        panels = figure.subplots(2, len(axes), squeeze=False, sharex="col", sharey="row")
-        for column, name in enumerate(axes):
-            curves = [series for series in report.series if series.axis == name]
-            _panel(panels[0][column], curves, "milliseconds", "time_slope")
-            _panel(panels[1][column], curves, "mebibytes", "memory_slope")
-            panels[1][column].set_xlabel(name)
-        panels[0][0].set_ylabel("time of a training step (ms)")
-        panels[1][0].set_ylabel("memory of a training step (MiB)")
+        size = (2.8 * len(axes) + 0.6, 2.7 * len(quantities) + 0.3)
+        figure = Figure(figsize=size, layout="constrained")
+        panels = figure.subplots(len(quantities), len(axes), squeeze=False, sharex="col", sharey="row")
+        for line, (quantity, exponent, label) in zip(panels, quantities, strict=True):
+            line[0].set_ylabel(label)
+            for panel, axis in zip(line, axes, strict=True):
+                _panel(panel, [row for row in rows if row["axis"] == axis and quantity in row], quantity, exponent)
+        for panel, axis in zip(panels[-1], axes, strict=True):
+            panel.set_xlabel(axis)
         title = "Growth of one training step; dotted: linear; p: fitted exponent"
         figure.suptitle(title, x=0.01, ha="left", fontsize="large")
         buffer = BytesIO()
@@ -183,20 +190,17 @@ def draw_growth(report: GrowthReport, path: Path) -> None:
     write_atomic(path, buffer.getvalue())
 
 
-def _panel(panel: Any, curves: list[Series], quantity: str, exponent: str) -> None:
-    for place, series in enumerate(curves):
-        label = f"GWN-{series.model}, p = {getattr(series, exponent):.2f}"
-        panel.loglog(
-            series.values,
-            getattr(series, quantity),
-            marker=MARKERS[place % len(MARKERS)],
-            color=PALETTE[place % len(PALETTE)],
-            markersize=4,
-            label=label,
-        )
-    values, value = curves[-1].values, getattr(curves[-1], quantity)[-1]
+def _panel(panel: Any, rows: Sequence[Row], quantity: str, exponent: str) -> None:
+    if not rows:
+        return
+    for place, row in enumerate(rows):
+        p = round(_exponent(row, exponent), 2) + 0.0  # no minus before a zero
+        label = f"{row['model'].replace('gwn', 'GWN')}, p = {p:.2f}"
+        style = {"marker": MARKERS[place % len(MARKERS)], "color": PALETTE[place % len(PALETTE)], "markersize": 4}
+        panel.loglog(row["value"], row[quantity], label=label, **style)
+    values, reached = rows[-1]["value"], rows[-1][quantity][-1]
     first, last = values[0], values[-1]
-    panel.loglog([first, last], [value * first / last, value], ":", color="#888888", linewidth=1, zorder=0)
+    panel.loglog([first, last], [reached * first / last, reached], ":", color="#888888", linewidth=1, zorder=0)
     panel.legend(fontsize=7.5, frameon=False, loc="upper left")
     panel.margins(y=0.2)
     if last < TWO_DECADES * first:  # powers of ten would leave such an axis almost without labels

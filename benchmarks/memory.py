@@ -1,130 +1,103 @@
-"""Peak memory of a training step against the number of steps, and the cells in which the paper ran out of memory."""
+"""Peak memory of a training step against its number of steps, and the cells in which the paper ran out of memory."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
-from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
-from benchmarks.targets import Verdict
-from benchmarks.timing import slope
-from benchmarks.worker import Answer, Job, measure_alone
-from gwn.laplacians import LAPLACIANS
-from gwn.schemes import SCHEMES
+from benchmarks.harness import Result, Row, Settings, Verdict, slope
+from benchmarks.problem import arxiv_folder, sizes_of
+from benchmarks.worker import Job, measure_alone
+from gwn.data import DATASETS
 
-GRAPH = Job(nodes=20_000, edges=100_000, tau=0.2)
+GENERATED = Job(nodes=20_000, edges=100_000, tau=0.2)
 """Large enough for a state (5 MiB) to stand out, and tau small enough for a hundred steps of the paper's sign."""
 
-FLAT = ("sym", "physical", "fa-symmetric")
-"""Laplacians whose training step takes the same memory for any number of steps."""
+FLAT, FLAT_STEPS = ("gwn-sym", "gwn-physical", "gwn-fa-symmetric"), (5, 100)
+"""Models whose training step takes the same memory for any number of steps."""
 
 ATTENTION_STEPS = (25, 50, 100, 200)
 OUT_OF_MEMORY = ("photo", "computers", "cs")
-DEEP = (("leapfrog-rescaled", "sym"), ("leapfrog", "physical"))
-"""Schemes and Laplacians that stay finite for a thousand steps, the preferred first."""
-
-Say = Callable[[str], None]
+DEEP, DEEP_STEPS = "gwn-sym-rescaled", 1000
 
 
-class Measure(Protocol):
-    """`measure_alone`, or something quicker in a test."""
-
-    def __call__(self, job: Job, *, live: bool = ...) -> Answer: ...
-
-
-@dataclass(frozen=True, kw_only=True)
-class MemoryRow:
-    """A job and its answer."""
-
-    job: Job
-    answer: Answer
-
-    def to_json(self) -> dict[str, Any]:
-        return {"graph": self.job.graph_name, **asdict(self.job), **asdict(self.answer)}
+def steps(settings: Settings) -> Result:
+    """The bars on a generated graph, and those on real graphs for the datasets at hand."""
+    names, notes = settings.at_hand((*OUT_OF_MEMORY, "cora"))
+    rows = []
+    for job in memory_jobs(names, settings.shrink):
+        settings.say(f"memory: {job.model}, {job.steps} steps, width {job.width}, {job.graph_name}")
+        answer = measure_alone(replace(job, threads=settings.threads))
+        sizes = {"steps": job.steps, "tau": job.tau, "width": job.width}
+        rows.append({"graph": job.graph_name, "model": job.model, **sizes, **vars(answer)})
+    return Result(rows=rows, verdicts=memory_verdicts(rows), notes=notes)
 
 
-@dataclass(frozen=True, kw_only=True)
-class MemoryReport:
-    """What was measured, what that says, and what could not be measured yet."""
-
-    rows: tuple[MemoryRow, ...]
-    verdicts: tuple[Verdict, ...]
-    notes: tuple[str, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "rows": [row.to_json() for row in self.rows],
-            "verdicts": [verdict.to_json() for verdict in self.verdicts],
-            "notes": list(self.notes),
-        }
-
-
-class _Bench:
-    """Collects rows, verdicts and notes while it measures."""
-
-    def __init__(self, threads: int, say: Say, measure: Measure) -> None:
-        self.threads, self.say, self.measure = threads, say, measure
-        self.rows: list[MemoryRow] = []
-        self.verdicts: list[Verdict] = []
-        self.notes: list[str] = []
-
-    def run(self, base: Job = GRAPH, *, live: bool = True, **changes: Any) -> Answer:
-        job = Job(**{**asdict(base), "threads": self.threads, **changes})
-        self.say(f"memory: {job.laplacian}, {job.steps} steps, width {job.width}, {job.graph_name}")
-        answer = self.measure(job, live=live)
-        self.rows.append(MemoryRow(job=job, answer=answer))
-        return answer
-
-    def judge(self, subject: str, what: str, value: float, sign: str, bar: float) -> None:
-        self.verdicts.append(Verdict(subject=subject, what=what, value=value, sign=sign, bar=bar))
-
-
-def memory(
-    datasets: Collection[str], *, threads: int = 1, say: Say = lambda line: None, measure: Measure = measure_alone
-) -> MemoryReport:
-    """The bars on a generated graph, and those on real graphs for the datasets asked for."""
-    bench = _Bench(threads, say, measure)
-    for laplacian in FLAT:
-        _flat(bench, laplacian)
-    _attention(bench)
-    _out_of_memory(bench, [name for name in OUT_OF_MEMORY if name in datasets])
+def memory_jobs(datasets: Sequence[str], shrink: int = 1) -> list[Job]:
+    """Everything that is measured: flat models, attention, the paper's cells and a thousand steps on Cora."""
+    base = replace(GENERATED, nodes=GENERATED.nodes // shrink, edges=GENERATED.edges // shrink)
+    jobs = [replace(base, model=model, steps=n) for model in FLAT for n in FLAT_STEPS]
+    jobs += [replace(base, model="gwn-fa", steps=n) for n in (1, *ATTENTION_STEPS)]
+    whole = Job(tau=0.2, width=256, steps=100, model="gwn-fa", live=False)
+    jobs += [replace(whole, dataset=name) for name in OUT_OF_MEMORY if name in datasets]
     if "cora" in datasets:
-        _deep(bench)
-    return MemoryReport(rows=tuple(bench.rows), verdicts=tuple(bench.verdicts), notes=tuple(bench.notes))
+        jobs.append(Job(dataset="cora", model=DEEP, steps=DEEP_STEPS, live=False))
+    return jobs
 
 
-def _flat(bench: _Bench, laplacian: str) -> None:
-    if laplacian not in LAPLACIANS:
-        bench.notes.append(f"not measured: there is no laplacian {laplacian!r} yet")
-        return
-    few, many = (bench.run(laplacian=laplacian, steps=steps).step_mib for steps in (5, 100))
-    bench.judge(laplacian, "memory added from 5 to 100 steps, in %", 100 * (many / few - 1), "<", 10)
+def memory_verdicts(rows: Sequence[Row]) -> list[Verdict]:
+    """Flat or a square root in the number of steps; the paper's cells in less than 4 GB, and all of them finite."""
+    generated = [row for row in rows if row["graph"] not in DATASETS]
+    peaks = {(row["model"], row["steps"]): row["step_mib"] for row in generated}
+    found = [_added(peaks, model, FLAT_STEPS, "memory") for model in FLAT]
+    # What one step takes is taken off, as it would flatten the curve.
+    added = [peaks["gwn-fa", n] - peaks["gwn-fa", 1] for n in ATTENTION_STEPS]
+    what = "memory ~ steps^p, p from 25 to 200 steps"
+    found.append(Verdict(subject="gwn-fa", what=what, value=slope(ATTENTION_STEPS, added), sign="<=", bar=0.6))
+    for row in rows:
+        if row["graph"] not in DATASETS:
+            continue
+        what = f"{row['model']}, {row['steps']:,} steps of tau {row['tau']:g}, width {row['width']}"
+        if row["graph"] in OUT_OF_MEMORY:
+            gigabytes = row["process_mib"] * 2**20 / 1e9
+            in_gb = f"{what}: whole process in GB"
+            found.append(Verdict(subject=row["graph"], what=in_gb, value=gigabytes, sign="<", bar=4))
+        finite = f"{what}: loss and gradient finite (1: yes)"
+        found.append(Verdict(subject=row["graph"], what=finite, value=float(row["trained"]), sign=">=", bar=1))
+    return found
 
 
-def _attention(bench: _Bench) -> None:
-    """The exponent of what the steps add: one step's memory is taken off, as it would flatten the curve."""
-    one = bench.run(laplacian="fa", steps=1).step_mib
-    added = [bench.run(laplacian="fa", steps=steps).step_mib - one for steps in ATTENTION_STEPS]
-    bench.judge("fa", "memory ~ steps^p, p from 25 to 200 steps", slope(ATTENTION_STEPS, added), "<=", 0.6)
+def _added(peaks: Mapping[tuple[str, int], float], model: str, ends: tuple[int, int], what: str) -> Verdict:
+    few, many = ends
+    value = 100 * (peaks[model, many] / peaks[model, few] - 1)
+    return Verdict(subject=model, what=f"{what} added from {few} to {many} steps, in %", value=value, sign="<", bar=10)
 
 
-def _out_of_memory(bench: _Bench, datasets: Iterable[str]) -> None:
-    for name in datasets:
-        cell = Job(dataset=name, laplacian="fa", steps=100, tau=0.2, width=256)
-        answer = bench.run(cell, live=False)
-        what = "GWN-fa, tau 0.2, T 20, width 256: whole process in GB"
-        bench.judge(name, what, answer.process_mib * 2**20 / 1e9, "<", 4)
-        bench.judge(name, "the same: loss and gradient finite (1: yes)", float(answer.trained), ">=", 1)
+DEPTH_FLAT, DEPTH_STEPS = ("gwn-sym", "gwn-fa-symmetric"), (20, 80)
+DEPTH_WIDTH = 32
+"""Narrower than the other parts: memory against depth is a ratio, and eighty steps take their time."""
 
 
-def _deep(bench: _Bench) -> None:
-    for scheme, laplacian in DEEP:
-        if scheme in SCHEMES and laplacian in LAPLACIANS:
-            deep = Job(dataset="cora", laplacian=laplacian, scheme=scheme, steps=1000)
-            answer = bench.run(deep, live=False)
-            what = f"1,000 steps of {laplacian} by {scheme}: loss and gradient finite (1: yes)"
-            bench.judge("cora", what, float(answer.trained), ">=", 1)
-            return
-    bench.notes.append(
-        "not measured: 1,000 steps on cora need the scheme 'leapfrog-rescaled' or the laplacian 'physical'"
-    )
+def depth(settings: Settings) -> Result:
+    """The same on the arxiv-shaped graph, with the model and all that it keeps."""
+    graph = arxiv_folder(settings)
+    rows: list[dict[str, Any]] = []
+    for model in (*DEPTH_FLAT, "gwn-fa"):
+        for n in DEPTH_STEPS:
+            settings.say(f"depth: {model}, {n} steps")
+            job = Job(folder=str(graph.path), model=model, width=DEPTH_WIDTH, steps=n, tau=0.1, warm=False)
+            peak = measure_alone(replace(job, threads=settings.threads)).step_mib
+            rows.append({"model": model, "steps": n, "peak_mib": peak})
+    return Result(facts={**sizes_of(graph), "width": DEPTH_WIDTH}, rows=rows, verdicts=depth_verdicts(rows))
+
+
+def depth_verdicts(rows: Sequence[Row]) -> list[Verdict]:
+    """Fixed and reversible operators: flat. The paper's attention: like the square root, by checkpoints."""
+    peaks = {(row["model"], row["steps"]): row["peak_mib"] for row in rows}
+    exponent = slope(DEPTH_STEPS, [peaks["gwn-fa", n] for n in DEPTH_STEPS])
+    what = "peak memory ~ steps^p (checkpoints)"
+    return [
+        *(_added(peaks, model, DEPTH_STEPS, "peak memory") for model in DEPTH_FLAT),
+        Verdict(subject="gwn-fa", what=what, value=exponent, sign="<=", bar=0.6),
+    ]

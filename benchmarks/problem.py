@@ -1,19 +1,21 @@
-"""One graph to train on: everything a competitor needs to know."""
+"""One graph to train on, real or generated: everything a competitor needs to know."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from pathlib import Path
+from typing import Any
 
 import torch
-import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
+from benchmarks.harness import Settings
 from gwn.data import Dataset, make_splits
+from gwn.data.folders.folder import GraphFolder
+from gwn.data.folders.generate import BlockModel, generate_folder, model_like
 from gwn.errors import GWNError
 from gwn.graph import Graph
-from gwn.training import TrainConfig
-from gwn.training.loop import flushed_denormals, make_optimizer
 
 
 def uniform_graph(nodes: int, edges: int, features: int = 32, classes: int = 4, seed: int = 0) -> Graph:
@@ -59,24 +61,50 @@ class Problem:
         return self.steps * self.tau
 
 
-def problem_of(dataset: Dataset, **sizes: float) -> Problem:
+def problem_of(dataset: Dataset, **sizes: Any) -> Problem:
     """The first split of a dataset, in single precision on the CPU."""
     split = make_splits(dataset, None, 1)[0]
-    return Problem(graph=dataset.graph.to("cpu", torch.float32), rows=split.train, **sizes)  # type: ignore[arg-type]
+    return Problem(graph=dataset.graph.to("cpu", torch.float32), rows=split.train, **sizes)
 
 
-def adam(model: nn.Module) -> torch.optim.Optimizer:
-    """The optimiser of `gwn train`, for everybody: what is compared is the networks."""
-    return make_optimizer(model, TrainConfig(device="cpu"))
+def problem_in(folder: str | Path, **sizes: Any) -> Problem:
+    """The graph of a folder in memory, with its split by time."""
+    data = GraphFolder.open(folder).dataset()
+    return Problem(graph=data.graph, rows=data.published["time"][0].train, **sizes)
 
 
-def plain_step(model: nn.Module, graph: Graph, rows: Tensor, optimizer: torch.optim.Optimizer) -> float:
-    """The training loop of PyTorch Geometric's examples, for the competitors: ours also looks at its gradients."""
-    model.train()
-    optimizer.zero_grad()
-    with flushed_denormals():
-        logits = model(graph.x, graph.edge_index, graph.edge_weight)
-        loss = F.cross_entropy(logits[rows], graph.labels[rows])
-        loss.backward()  # type: ignore[no-untyped-call]
-    optimizer.step()
-    return float(loss.detach())
+def arxiv_folder(settings: Settings) -> GraphFolder:
+    """The graph of the shape of ogbn-arxiv."""
+    full = model_like("ogbn-arxiv")
+    nodes, edges = max(400, full.nodes // settings.shrink), max(1000, full.edges // settings.shrink)
+    return _folder(settings, "arxiv", model_like("ogbn-arxiv", nodes=nodes, edges=edges))
+
+
+def ten_million_folder(settings: Settings) -> GraphFolder:
+    """Ten million undirected edges between a million nodes."""
+    nodes, edges = 1_000_000 // settings.shrink, 10_000_000 // settings.shrink
+    return _folder(settings, "ten-million", BlockModel(nodes=nodes, edges=edges, features=64, classes=16))
+
+
+def _folder(settings: Settings, name: str, model: BlockModel) -> GraphFolder:
+    """The graph below `settings.work`, made where it is not there or not the same."""
+    path = settings.work / f"{name}-{model.nodes}-{model.edges}"
+    try:
+        found = GraphFolder.open(path)
+        if found.meta["made"] == {"by": "block model", **asdict(model)}:
+            return found
+    except GWNError:
+        pass
+    settings.say(f"generating {model.nodes:,} nodes and {model.edges:,} edges")
+    settings.work.mkdir(parents=True, exist_ok=True)
+    return generate_folder(model, path, force=(path / "meta.json").is_file())
+
+
+def sizes_of(graph: GraphFolder) -> dict[str, int]:
+    """What a table says about its graph."""
+    return {
+        "nodes": graph.num_nodes,
+        "edges": graph.num_arcs // 2,
+        "features": graph.num_features,
+        "classes": graph.num_classes,
+    }

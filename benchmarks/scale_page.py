@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gwn.io import read_json, write_atomic
+from benchmarks.harness import read_report, readable
+from gwn.io import write_atomic
 from gwn.paper.documents import fill, markdown_table
 
 ARC = 8
@@ -87,16 +88,9 @@ def targets_table(parts: Parts) -> str:
     """Every bar, with pass or miss."""
     rows = [["model", "target", "measured", "bar", ""]]
     for part in parts.values():
-        rows += [
-            [
-                v["subject"],
-                v["what"],
-                _number(v["value"]),
-                f"{v['sign']} {v['bar']:g}",
-                "pass" if v["passed"] else "MISS",
-            ]
-            for v in part["verdicts"]
-        ]
+        for v in part["verdicts"]:
+            word = "pass" if v["passed"] else "MISS"
+            rows.append([v["subject"], v["what"], readable(v["value"]), f"{v['sign']} {v['bar']:g}", word])
     return markdown_table(rows) if len(rows) > 1 else NOT_YET
 
 
@@ -110,8 +104,8 @@ def arxiv_table(parts: Parts) -> str:
     rows = [["model", "ms a step", "peak MiB", "GB moved, on paper", "GB a second"]]
     for row in parts["arxiv"]["rows"]:
         moved = bytes_of.get(row["model"])
-        paper = ["", ""] if moved is None else [_number(moved / 1e9), _number(moved / 1e6 / row["best_ms"])]
-        rows.append([row["model"], _number(row["best_ms"]), _number(row["peak_mib"]), *paper])
+        paper = ["", ""] if moved is None else [readable(moved / 1e9), readable(moved / 1e6 / row["best_ms"])]
+        rows.append([row["model"], readable(row["best_ms"]), readable(row["peak_mib"]), *paper])
     return markdown_table(rows)
 
 
@@ -120,14 +114,30 @@ def edges_table(parts: Parts) -> str:
     if "edges" not in parts:
         return NOT_YET
     rows = [["axis", "model", "value", "ms a step", "GB moved, on paper", "GB a second"]]
-    for row in parts["edges"]["rows"]:
-        shape = Shape(
-            nodes=row["nodes"], arcs=2 * row["edges"], width=row["width"], steps=parts["edges"]["facts"]["steps"]
-        )
-        moved = (step_of_sym if row["model"] == "gwn-sym" else step_of_fa)(shape)
-        cells = [_number(row["step_ms"]), _number(moved / 1e9), _number(moved / 1e6 / row["step_ms"])]
-        rows.append([row["axis"], row["model"], f"{row['value']:,}", *cells])
+    for curve in parts["edges"]["rows"]:
+        step_of = step_of_sym if curve["model"] == "gwn-sym" else step_of_fa
+        for value, shape, taken in zip(curve["value"], _shapes(curve), curve["step_ms"], strict=True):
+            moved = step_of(shape)
+            cells = [readable(taken), readable(moved / 1e9), readable(moved / 1e6 / taken)]
+            rows.append([curve["axis"], curve["model"], f"{value:,}", *cells])
     return markdown_table(rows)
+
+
+def _shapes(curve: Mapping[str, Any]) -> list[Shape]:
+    sizes = zip(*(curve[size] for size in ("nodes", "edges", "width", "steps")), strict=True)
+    return [Shape(nodes=n, arcs=2 * m, width=width, steps=steps) for n, m, width, steps in sizes]
+
+
+def _rate(parts: Parts) -> float:
+    """Bytes a second of GWN-sym on the graph with the most nodes that was measured."""
+    points = [
+        point
+        for curve in parts["edges"]["rows"]
+        if curve["model"] == "gwn-sym"
+        for point in zip(_shapes(curve), curve["step_ms"], strict=True)
+    ]
+    shape, milliseconds = max(points, key=lambda point: point[0].nodes)
+    return float(step_of_sym(shape) / (milliseconds / 1e3))
 
 
 def files_table(parts: Parts) -> str:
@@ -136,14 +146,14 @@ def files_table(parts: Parts) -> str:
     if "precomputed" in parts:
         part = parts["precomputed"]
         name = f"{part['facts']['nodes']:,} nodes, {part['facts']['edges']:,} edges"
-        rows.append([name, "propagation, seconds", _number(part["facts"]["propagation_seconds"])])
-        rows += [[name, f"an epoch, {row['training']}, ms", _number(row["epoch_ms"])] for row in part["rows"]]
+        rows.append([name, "propagation, seconds", readable(part["facts"]["propagation_seconds"])])
+        rows += [[name, f"an epoch, {row['training']}, ms", readable(row["epoch_ms"])] for row in part["rows"]]
     if "ten-million" in parts:
         part, row = parts["ten-million"], parts["ten-million"]["rows"][0]
         name = f"{part['facts']['nodes']:,} nodes, {part['facts']['edges']:,} edges"
         what = f"with `--memory {row['memory_option']}`"
-        rows.append([name, f"whole process at its peak {what}, GB", _number(row["peak_gb"])])
-        rows.append([name, f"propagation and {row['epochs']} epochs {what}, seconds", _number(row["seconds"])])
+        rows.append([name, f"whole process at its peak {what}, GB", readable(row["peak_gb"])])
+        rows.append([name, f"propagation and {row['epochs']} epochs {what}, seconds", readable(row["seconds"])])
     return markdown_table(rows) if len(rows) > 1 else NOT_YET
 
 
@@ -166,27 +176,16 @@ def paper_table(parts: Parts) -> str:
         return NOT_YET
     facts = parts["arxiv"]["facts"]
     arcs_a_node, features, steps = 2 * facts["edges"] / facts["nodes"], facts["features"], facts["steps"]
-    largest = max((row for row in parts["edges"]["rows"] if row["model"] == "gwn-sym"), key=lambda row: row["nodes"])
-    shape = Shape(nodes=largest["nodes"], arcs=2 * largest["edges"], width=largest["width"], steps=steps)
-    rate = step_of_sym(shape) / (largest["step_ms"] / 1e3)
-    rows = [
-        [
-            "nodes",
-            "arcs",
-            "disk, GB",
-            f"columns at once in {MEMORY / 1e9:.0f} GB",
-            "TB moved",
-            "core hours",
-            "an epoch, GB read",
-        ]
-    ]
+    rate = _rate(parts)
+    at_once = f"columns at once in {MEMORY / 1e9:.0f} GB"
+    rows = [["nodes", "arcs", "disk, GB", at_once, "TB moved", "core hours", "an epoch, GB read"]]
     for nodes in NODES:
         arcs = arcs_a_node * nodes
         width = min(features + 1, columns_in(MEMORY, nodes))
         moved = propagation(Shape(nodes=nodes, arcs=arcs, width=width, steps=steps), features)
         epoch = 8 * nodes * (features + 1)
-        cells = [f"{nodes:,}", f"{arcs:.2g}", _number(on_disk(nodes, arcs, features) / 1e9), str(width)]
-        rows.append([*cells, _number(moved / 1e12), _number(moved / rate / 3600), _number(epoch / 1e9)])
+        cells = [f"{nodes:,}", f"{arcs:.2g}", readable(on_disk(nodes, arcs, features) / 1e9), str(width)]
+        rows.append([*cells, readable(moved / 1e12), readable(moved / rate / 3600), readable(epoch / 1e9)])
     return markdown_table(rows)
 
 
@@ -195,23 +194,13 @@ def processes_table(parts: Parts) -> str:
     if "processes" not in parts:
         return NOT_YET
     facts = parts["processes"]["facts"]
-    several = f"{facts['processes']} processes, ms"
-    rows = [
-        [
-            "model",
-            "partition",
-            "one process, ms",
-            several,
-            "times as fast",
-            "boundary rows, % of nodes",
-            "MB sent a product",
-        ]
-    ]
+    times = ["one process, ms", f"{facts['processes']} processes, ms", "times as fast"]
+    rows = [["model", "partition", *times, "boundary rows, % of nodes", "MB sent a product"]]
     for row in parts["processes"]["rows"]:
-        speed = _number(row["one_ms"] / row["team_ms"])
-        boundary = _number(100 * row["halo_rows"] / facts["nodes"])
-        times = [_number(row["one_ms"]), _number(row["team_ms"]), speed]
-        rows.append([row["model"], row["partition"], *times, boundary, _number(row["mb_an_exchange"])])
+        speed = readable(row["one_ms"] / row["team_ms"])
+        boundary = readable(100 * row["halo_rows"] / facts["nodes"])
+        times = [readable(row["one_ms"]), readable(row["team_ms"]), speed]
+        rows.append([row["model"], row["partition"], *times, boundary, readable(row["mb_an_exchange"])])
     return markdown_table(rows)
 
 
@@ -221,27 +210,17 @@ def machines_table(parts: Parts) -> str:
         return NOT_YET
     facts, nodes = parts["arxiv"]["facts"], NODES[-1]
     arcs, width, steps = 2 * facts["edges"] / facts["nodes"] * nodes, facts["width"], facts["steps"]
-    largest = max((row for row in parts["edges"]["rows"] if row["model"] == "gwn-sym"), key=lambda row: row["nodes"])
-    measured = Shape(nodes=largest["nodes"], arcs=2 * largest["edges"], width=largest["width"], steps=steps)
-    rate = step_of_sym(measured) / (largest["step_ms"] / 1e3)
+    rate = _rate(parts)
     moved = step_of_sym(Shape(nodes=nodes, arcs=arcs, width=width, steps=steps))
-    rows = [
-        [
-            "machines of 16 cores",
-            "memory each, GB",
-            "boundary rows each",
-            "GB sent each, a step",
-            "network, s",
-            "products, s",
-        ]
-    ]
+    sent_by_each = ["boundary rows each", "GB sent each, a step"]
+    rows = [["machines of 16 cores", "memory each, GB", *sent_by_each, "network, s", "products, s"]]
     for machines in MACHINES:
         own = nodes / machines
         halo = min(nodes - own, arcs / machines)
         sent = 2 * steps * halo * width * 4
         memory = 8 * arcs / machines + 4 * (own * (facts["features"] + 6 * width) + 2 * halo * width)
-        seconds = [_number(sent / NETWORK), _number(moved / rate / machines / 16)]
-        rows.append([str(machines), _number(memory / 1e9), f"{halo:.2g}", _number(sent / 1e9), *seconds])
+        seconds = [readable(sent / NETWORK), readable(moved / rate / machines / 16)]
+        rows.append([str(machines), readable(memory / 1e9), f"{halo:.2g}", readable(sent / 1e9), *seconds])
     return markdown_table(rows)
 
 
@@ -265,14 +244,8 @@ def fill_page(page: str, parts: Parts) -> str:
 
 
 def main() -> None:
-    parts = read_json(RESULTS)["parts"] if RESULTS.is_file() else {}
+    parts = read_report(RESULTS)["parts"] if RESULTS.is_file() else {}
     write_atomic(PAGE, fill_page(PAGE.read_text(encoding="utf-8"), parts).encode())
-
-
-def _number(value: float | None) -> str:
-    if value is None:
-        return "-"
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 if __name__ == "__main__":

@@ -1,21 +1,15 @@
-"""How something grows: the exponent of a power law, fitted on logarithms."""
+"""Milliseconds of a step: competitors take turns, and the fastest turn counts."""
 
 from __future__ import annotations
 
 import gc
-import json
-import math
-import os
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-import numpy as np
 import torch
 
 from gwn.errors import GWNError
@@ -66,6 +60,7 @@ def measure(
 
     The minimum, because whatever disturbs can only add. Ratios of medians are in the JSON beside it.
     """
+    turn = min(turn, seconds)
     for step in steps.values():
         for _ in range(warmup):
             step()
@@ -98,36 +93,3 @@ def _take_turn(step: Step, times: list[float], turn: float, clock: Clock) -> Non
         step()
         times.append(clock() - started)
         count += 1
-
-
-def run_alone(
-    module: str, job: Mapping[str, Any], *, what: str, threads: int, live: bool = True, timeout: float = 1800.0
-) -> str:
-    """What `python -m MODULE` prints when it is given `job` as JSON.
-
-    live   the C library gives every freed tensor back at once, so that the peak is what was in use: figures repeat to
-           half a per cent, where its own thresholds add or leave out a tensor or two. False: as any user's process
-           is, which is the question where the memory of the whole process is meant.
-    """
-    allocator = {"MALLOC_MMAP_THRESHOLD_": "131072"} if live else {}
-    limits = {"OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)}
-    finished = subprocess.run(
-        [sys.executable, "-m", module],
-        input=json.dumps(job),
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        check=False,
-        env={**os.environ, **limits, **allocator},
-    )
-    if finished.returncode != 0:
-        last = finished.stderr.strip().splitlines()[-1:] or [f"ended with code {finished.returncode}"]
-        raise GWNError(f"{what} could not be measured: {last[0]}")
-    return finished.stdout
-
-
-def slope(x: Sequence[float], y: Sequence[float]) -> float:
-    """`p` of `y ~ x^p` by least squares; not a number where that makes no sense."""
-    if len(x) < 2 or min(*x, *y) <= 0:
-        return math.nan
-    return float(np.polyfit(np.log(x), np.log(y), 1)[0])

@@ -1,4 +1,4 @@
-"""One training step in a process of its own, for its peak of memory.
+"""Training steps in a process of their own, for their peak of memory.
 
 A process that has trained before holds memory it has already freed, so every figure here comes from a fresh one:
 `measure_alone` starts `python -m benchmarks.worker` with a job as JSON and reads its answer.
@@ -8,51 +8,69 @@ from __future__ import annotations
 
 import ctypes
 import json
+import os
+import subprocess
 import sys
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import torch
 
-from benchmarks.problem import Problem, adam, problem_of, uniform_graph
-from benchmarks.timing import fixed_threads, run_alone
+from benchmarks.competitors import COMPETITORS
+from benchmarks.problem import Problem, problem_in, problem_of, uniform_graph
+from benchmarks.timing import fixed_threads
 from gwn.data import load_dataset
 from gwn.errors import GWNError
-from gwn.networks import GWN
-from gwn.training.loop import node_loss, train_step
+from gwn.registry import lookup
 from gwn.training.memory import PeakMemory
 
-TRAINING_SHARE = 2
-"""Of a generated graph, every second node trains."""
+ROOT = Path(__file__).resolve().parent.parent
 
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """A graph (a dataset's name, or nodes and edges of a generated one), a GWN, and how many threads to use."""
+    """A graph (a dataset's name, a folder, or nodes and edges of a generated one), a competitor, and its sizes.
 
+    warm   a narrow step is made beforehand, so that libraries and what is kept with the graph (S, its transpose) do not
+           count; otherwise they do, with the model and two steps of it
+    live   the C library gives every freed tensor back at once, so that the peak is what was in use: figures repeat to
+           half a per cent, where its own thresholds add or leave out a tensor or two. False: as any user's process
+           is, which is the question where the memory of the whole process is meant.
+    """
+
+    model: str = "gwn-sym"
     dataset: str = ""
+    folder: str = ""
     nodes: int = 0
     edges: int = 0
-    laplacian: str = "sym"
-    scheme: str = "leapfrog"
+    width: int = 64
     steps: int = 5
     tau: float = 1.0
-    width: int = 64
     threads: int = 1
-    options: Mapping[str, Any] = field(default_factory=dict)
+    warm: bool = True
+    live: bool = True
 
     @property
     def graph_name(self) -> str:
-        return self.dataset or f"{self.nodes:,} nodes, {self.edges:,} edges"
+        return self.dataset or self.folder or f"{self.nodes:,} nodes, {self.edges:,} edges"
+
+    def problem(self) -> Problem:
+        """The graph in memory; of a generated one, every second node trains."""
+        sizes: dict[str, Any] = {"width": self.width, "steps": self.steps, "tau": self.tau}
+        if self.dataset:
+            return problem_of(load_dataset(self.dataset), **sizes)
+        if self.folder:
+            return problem_in(self.folder, **sizes)
+        return Problem(graph=uniform_graph(self.nodes, self.edges), rows=torch.arange(0, self.nodes, 2), **sizes)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
     """What the fresh process found.
 
-    step_mib      what the step added to the process at its peak
+    step_mib      what training added to the process at its peak
     process_mib   the whole process at its peak, loading included
     trained       whether a step could be made: loss and gradient finite
     """
@@ -63,28 +81,60 @@ class Answer:
     trained: bool
 
 
-def measure_alone(job: Job, *, live: bool = True, timeout: float = 1800.0) -> Answer:
-    """The answer of a fresh process; `live` and `timeout` as for `run_alone`."""
-    what = f"{job.laplacian} with {job.steps} steps on {job.graph_name}"
-    said = run_alone(__spec__.name, asdict(job), what=what, threads=job.threads, live=live, timeout=timeout)
+def measure_alone(job: Job) -> Answer:
+    """The answer of a fresh process."""
+    what = f"{job.model} with {job.steps} steps on {job.graph_name}"
+    said = run_python(
+        ["-m", __spec__.name], what=what, threads=job.threads, live=job.live, given=json.dumps(asdict(job))
+    )
     return Answer(**json.loads(said))
+
+
+def run_python(
+    arguments: Sequence[str], *, what: str, threads: int, live: bool = False, given: str = "", timeout: float = 3600.0
+) -> str:
+    """What `python ARGUMENTS` prints; `live` as in `Job`."""
+    finished = subprocess.run(
+        [sys.executable, *arguments],
+        input=given,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+        env={**process_environment(threads), **({"MALLOC_MMAP_THRESHOLD_": "131072"} if live else {})},
+    )
+    if finished.returncode != 0 or not finished.stdout.strip():
+        said = finished.stderr.strip().splitlines() or [f"ended with code {finished.returncode}"]
+        last = [line for line in said if "Error" in line][-1:] or said[-1:]
+        raise GWNError(f"{what} could not be measured: {last[0]}")
+    return finished.stdout
+
+
+def process_environment(threads: int) -> dict[str, str]:
+    """So many threads, and the benchmarks found from any working directory."""
+    path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    return {**os.environ, "OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads), "PYTHONPATH": path}
 
 
 def measure_here(job: Job) -> Answer:
     """The work itself; its memory means something only in a fresh process."""
     torch.manual_seed(0)
     device = torch.device("cpu")
+    make = lookup("competitor", job.model, COMPETITORS)
     with fixed_threads(job.threads):
         with PeakMemory(device) as setup:
-            problem = job_problem(job)
-            # Libraries, thread pools and what is kept with the graph (S, its transpose) are not the step's doing.
-            train_step(*job_training(job, problem, width=1, steps=2))
-            _give_back()
-        step = job_training(job, problem, width=job.width, steps=job.steps)
+            problem = job.problem()
+            if job.warm:
+                make(replace(problem, width=1, steps=2))()
+                _give_back()
+        step = make(problem) if job.warm else None
         with PeakMemory(device) as before:
             pass
         with PeakMemory(device) as during:
-            loss, trained = train_step(*step)
+            if step is None:
+                step = make(problem)
+                step()
+            loss, trained = step()
     if before.mebibytes is None or during.mebibytes is None or setup.mebibytes is None:
         raise GWNError("this system does not tell how much memory a process holds")
     return Answer(
@@ -93,29 +143,6 @@ def measure_here(job: Job) -> Answer:
         loss=loss if abs(loss) < float("inf") else None,
         trained=trained,
     )
-
-
-def job_problem(job: Job) -> Problem:
-    """The graph of a job."""
-    if job.dataset:
-        return problem_of(load_dataset(job.dataset))
-    return Problem(graph=uniform_graph(job.nodes, job.edges), rows=torch.arange(0, job.nodes, TRAINING_SHARE))
-
-
-def job_training(job: Job, problem: Problem, *, width: int, steps: int) -> tuple[Any, ...]:
-    """The arguments of `train_step` for the model of a job."""
-    graph = problem.graph
-    model = GWN(
-        graph.num_features,
-        width,
-        graph.num_classes,
-        laplacian=job.laplacian,
-        scheme=job.scheme,
-        time=steps * job.tau,
-        tau=job.tau,
-        **job.options,
-    )
-    return model, partial(node_loss, model, graph, problem.rows), adam(model)
 
 
 def _give_back() -> None:

@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from benchmarks.cases import PeerGAT, PeerGCN
+from benchmarks.competitors import PeerGAT, PeerGCN
 from benchmarks.message_passing import from_gwn, renamed
 from benchmarks.problem import uniform_graph
 from gwn import GWN

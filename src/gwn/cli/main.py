@@ -40,6 +40,11 @@ app.command("report")(report.report)
 app.add_typer(data.app, name="data")
 
 
+@app.command("bench", hidden=True, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def _bench() -> None:
+    raise GWNError("`gwn bench` has left the package: in a clone, run `make bench` or `python -m benchmarks --help`")
+
+
 def _print_version(asked: bool) -> None:
     if asked:
         typer.echo(f"gwn {__version__}")

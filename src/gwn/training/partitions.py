@@ -2,7 +2,7 @@
 
 A step trains on the subgraph of a few parts drawn at random, with the edges inside and between them (Chiang et al.,
 Cluster-GCN, KDD 2019). Edges to all other parts are missing in that step: an approximation, whose cost in accuracy
-`python -m benchmarks scale` measures. Evaluation always sees the whole graph.
+`python -m benchmarks partitions` measures. Evaluation always sees the whole graph.
 """
 
 from __future__ import annotations

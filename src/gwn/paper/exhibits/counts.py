@@ -122,14 +122,14 @@ def _complexity(results: Path) -> tuple[TableData, ...]:
     file = results / "bench" / "growth.json"
     if not file.exists():
         return ()
-    growth = read_json(file).get("growth") or {"series": []}
+    curves = read_json(file).get("parts", {}).get("growth", {}).get("rows", ())
     rows = tuple(
         (
-            words(f"{series['model']}: {series['axis']}"),
-            words(f"{series['time_slope']:.2f}", series["time_slope"]),
-            words(f"{series['memory_slope']:.2f}", series["memory_slope"]),
+            words(f"{curve['model']}: {curve['axis']}"),
+            words(f"{curve['time_slope']:.2f}", curve["time_slope"]),
+            words(f"{curve['memory_slope']:.2f}", curve["memory_slope"]),
         )
-        for series in growth["series"]
+        for curve in curves
     )
     return (
         TableData(

@@ -1,1 +1,0 @@
-"""One part of `python -m benchmarks scale` a file."""
