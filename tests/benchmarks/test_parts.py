@@ -139,6 +139,7 @@ def test_generated_graphs_are_simple_and_always_the_same() -> None:
         uniform_graph(10, 40)
 
 
+@pytest.mark.slow
 def test_a_fresh_process_answers() -> None:
     answer = measure_alone(Job(nodes=3000, edges=6000, model="gwn-fa"))
     assert 0 < answer.step_mib < answer.process_mib
@@ -146,11 +147,11 @@ def test_a_fresh_process_answers() -> None:
     assert answer.loss is not None
 
 
-def test_every_competitor_has_a_peak(settings: Settings) -> None:
+def test_a_competitor_on_a_folder_with_all_that_it_keeps(settings: Settings) -> None:
     folder = str(arxiv_folder(settings).path)
     answer = measure_here(Job(folder=folder, model="gat-one-head", width=16, warm=False))
     assert answer.trained
-    assert answer.step_mib >= 0
+    assert answer.process_mib >= answer.step_mib
 
 
 def test_a_mistake_in_a_job_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
