@@ -10,7 +10,7 @@ import pytest
 
 import benchmarks.__main__ as command
 from benchmarks import speed
-from benchmarks.harness import Result, Settings, Verdict, read_report, readable
+from benchmarks.harness import Part, Result, Settings, Verdict, read_report, readable
 from gwn.cli.main import main as gwn_main
 from gwn.errors import GWNError
 
@@ -19,7 +19,7 @@ def bench(*arguments: str) -> None:
     command.main(list(arguments))
 
 
-def invented(value: float) -> command.Part:
+def invented(value: float) -> Part:
     verdict = Verdict(subject="a", what="b", value=value, sign="<", bar=1)
     rows = [{"model": "a", "curve": [1000, 2.5], "missing": None, "step_ms": value}]
     facts = {"entries_of_s": 12}
