@@ -7,11 +7,11 @@ import pytest
 import torch
 from scipy.linalg import expm
 
-import gwn.models.peers.precompute_cache as beforehand
 from dense import adjacency, close, normalise
 from graphs import normal, random_edges
 from gwn import GWNError
-from gwn.models.peers import diffusion
+from gwn.data.download import cache_root
+from gwn.models.peers import gdc, precompute_cache
 from gwn.models.peers.gdc import GDC
 from seeds import reseed
 
@@ -41,12 +41,12 @@ def test_heat_kernel_above_a_threshold() -> None:
     T = normalise(adjacency(edges, N, loops="add"))
     S = expm(-3.0 * (np.eye(N) - T))
     S[S < 0.02] = 0.0
-    found = diffusion.diffusion_matrix(edges, None, N, torch.float64, "heat", 3.0, 0, 0.02).csr.to_dense()
+    found = gdc.diffusion_matrix(edges, None, N, torch.float64, "heat", 3.0, 0, 0.02).csr.to_dense()
     close(found, S / S.sum(1, keepdims=True), 1e-11)
 
 
 def test_a_large_graph_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(diffusion, "LARGEST", 10)
+    monkeypatch.setattr(gdc, "LARGEST", 10)
     with pytest.raises(GWNError, match=r"at most 10 nodes .* this one has 12"):
         GDC(IN, HIDDEN, OUT)(normal(N, IN).float(), random_edges(N, 14))
 
@@ -55,7 +55,7 @@ def test_what_was_slow_is_kept_and_a_damaged_file_counts_as_missing(
     monkeypatch: pytest.MonkeyPatch, tmp_path: object
 ) -> None:
     monkeypatch.setenv("GWN_CACHE", str(tmp_path))
-    monkeypatch.setattr(beforehand, "SLOW_SECONDS", -1.0)
+    monkeypatch.setattr(precompute_cache, "SLOW_SECONDS", -1.0)
     calls = []
 
     def build() -> dict[str, np.ndarray]:
@@ -64,16 +64,16 @@ def test_what_was_slow_is_kept_and_a_damaged_file_counts_as_missing(
 
     inputs = [torch.arange(4)]
     for _ in range(2):
-        assert beforehand.kept_on_disk("test", {"k": 1}, inputs, build)["a"].tolist() == [0, 1, 2]
+        assert precompute_cache.cached_on_disk("test", {"k": 1}, inputs, build)["a"].tolist() == [0, 1, 2]
     assert len(calls) == 1
-    (file,) = (beforehand.cache_root() / "beforehand").iterdir()  # type: ignore[attr-defined]
+    (file,) = (cache_root() / "beforehand").iterdir()
     file.write_bytes(file.read_bytes()[:40])
-    assert beforehand.kept_on_disk("test", {"k": 1}, inputs, build)["a"].tolist() == [0, 1, 2]
-    beforehand.kept_on_disk("test", {"k": 2}, inputs, build)
+    assert precompute_cache.cached_on_disk("test", {"k": 1}, inputs, build)["a"].tolist() == [0, 1, 2]
+    precompute_cache.cached_on_disk("test", {"k": 2}, inputs, build)
     assert len(calls) == 3
 
 
 def test_slow_work_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(beforehand, "SLOW_SECONDS", -1.0)
-    assert list(beforehand.slowly("counting", range(4))) == [0, 1, 2, 3]
+    monkeypatch.setattr(precompute_cache, "SLOW_SECONDS", -1.0)
+    assert list(precompute_cache.announced("counting", range(4))) == [0, 1, 2, 3]
     assert "counting: " in capsys.readouterr().err

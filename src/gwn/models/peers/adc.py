@@ -8,12 +8,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from gwn.adjacency import adjacency_of
 from gwn.dropout import dropout
 from gwn.errors import GWNError
-from gwn.models.peers.layers import propagate
+from gwn.models.peers.layers import graph_of
 from gwn.networks.feedforward import Linear, drop_features
-from gwn.sparse import SparseMatrix
+from gwn.sparse import SparseMatrix, sparse_linear
 
 
 class ADC(nn.Module):
@@ -68,12 +67,12 @@ class ADC(nn.Module):
         """`sum_k theta_k T^k h`."""
         out = theta[0] * hidden
         for weight in theta[1:]:
-            hidden = propagate(matrix, hidden)
+            hidden = sparse_linear(matrix, hidden)
             out = out + weight * hidden
         return out
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
-        matrix = adjacency_of(edge_index, edge_weight, x.shape[0], dtype=x.dtype, self_loops="add").matrix
+        matrix = graph_of(x, edge_index, edge_weight).matrix
         hidden: Tensor | SparseMatrix = drop_features(x, self.dropout, self.training)
         for number, (layer, bias, change) in enumerate(zip(self.layers, self.biases, self.diffusion, strict=True)):
             if isinstance(hidden, Tensor) and number > 0:

@@ -6,10 +6,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from gwn.adjacency import adjacency_of
 from gwn.dropout import dropout
-from gwn.models.peers.layers import propagate
+from gwn.models.peers.layers import graph_of
 from gwn.networks.feedforward import Linear, drop_features
+from gwn.sparse import sparse_linear
 
 
 class AIR(nn.Module):
@@ -37,13 +37,13 @@ class AIR(nn.Module):
                 layer.reset_parameters()
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
-        matrix = adjacency_of(edge_index, edge_weight, x.shape[0], dtype=x.dtype, self_loops="add").matrix
-        initial = propagate(matrix, self.first(drop_features(x, 0.0, self.training)))
+        matrix = graph_of(x, edge_index, edge_weight).matrix
+        initial = sparse_linear(matrix, self.first(drop_features(x, 0.0, self.training)))
         hidden = initial
         for layer in self.layers:
             assert self.gate is not None
             share = torch.sigmoid(self.gate(torch.cat([hidden, initial], dim=1)))
             mixed = F.relu((1 - share) * hidden + share * initial)
-            hidden = propagate(matrix, layer(dropout(mixed, self.dropout, self.training)))
+            hidden = sparse_linear(matrix, layer(dropout(mixed, self.dropout, self.training)))
         logits: Tensor = self.head(F.relu(dropout(hidden, self.dropout, self.training)))
         return logits

@@ -8,12 +8,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from gwn.adjacency import adjacency_of
 from gwn.dropout import dropout
 from gwn.errors import GWNError
-from gwn.models.peers.diffusion import check_solver, solve
-from gwn.models.peers.layers import propagate
+from gwn.models.peers.layers import graph_of
+from gwn.models.peers.ode import check_solver, solve
 from gwn.networks.feedforward import Linear, drop_features
+from gwn.sparse import sparse_linear
 
 
 class CGNN(nn.Module):
@@ -72,12 +72,12 @@ class CGNN(nn.Module):
         return (u * self.spectrum.clamp(0.0, 1.0)) @ u.t() - torch.eye(len(u), dtype=u.dtype, device=u.device)
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
-        matrix = adjacency_of(edge_index, edge_weight, x.shape[0], dtype=x.dtype).matrix
+        matrix = graph_of(x, edge_index, edge_weight, self_loops="none").matrix
         start: Tensor = self.encoder(drop_features(x, self.input_dropout, self.training))
         half, mixing = torch.sigmoid(self.alpha + self.offset) / 2, self.mixing()
 
         def speed(_: Tensor, h: Tensor) -> Tensor:
-            out = half * (h + propagate(matrix, h)) - h + start
+            out = half * (h + sparse_linear(matrix, h)) - h + start
             return out if mixing is None else out + h @ mixing
 
         end = solve(speed, start, *self.solver)

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch_geometric import nn as pyg
 
 from gwn.dropout import dropout
-from gwn.models.peers.layers import FAConv, graph_of
+from gwn.models.peers.layers import attention_product, graph_of
 from gwn.networks.feedforward import Linear, drop_features
+from gwn.sparse import SparseMatrix
+
+
+class FAConv(pyg.FAConv):  # type: ignore[misc]
+    """`eps x0 + (tanh(g^T [x_i || x_j]) ⊙ S) x`."""
+
+    def propagate(self, edge_index: SparseMatrix, x: Tensor, alpha: tuple[Tensor, Tensor], **others: Any) -> Tensor:
+        pattern = edge_index.pattern
+        score = alpha[0].squeeze(-1).index_select(0, pattern.col) + alpha[1].squeeze(-1).index_select(0, pattern.row)
+        values = dropout(score.tanh(), self.dropout, self.training) * edge_index.values
+        return attention_product(pattern, values, x)
 
 
 class FAGCN(nn.Module):

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch_geometric import nn as pyg
 
 from gwn.dropout import dropout
-from gwn.models.peers.layers import GCN2Conv, graph_of
+from gwn.models.peers.layers import graph_of, matrix_messages
 from gwn.networks.feedforward import Linear, drop_features
+
+
+class GCN2Conv(pyg.GCN2Conv):  # type: ignore[misc]
+    """`((1 - alpha) Â x + alpha x0) ((1 - beta) I + beta W)`."""
+
+    propagate = matrix_messages
 
 
 class GCNII(nn.Module):

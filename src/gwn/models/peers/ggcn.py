@@ -8,10 +8,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from gwn.adjacency import Adjacency, adjacency_of
+from gwn.adjacency import Adjacency
 from gwn.dropout import dropout
 from gwn.errors import GWNError
-from gwn.models.peers.layers import attention_product, edge_scores
+from gwn.models.peers.layers import attention_product, edge_scores, graph_of
 from gwn.networks.feedforward import Linear, drop_features
 from gwn.sparse import SparseMatrix
 
@@ -83,7 +83,7 @@ class GGCN(nn.Module):
                 layer.reset_parameters()
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
-        graph = adjacency_of(edge_index, edge_weight, x.shape[0], dtype=x.dtype, self_loops="add")
+        graph = graph_of(x, edge_index, edge_weight)
         features = drop_features(x, self.dropout, self.training)
         inner: Tensor = self.layers[0](features, graph)
         hidden = None if self.encoder is None else F.elu(self.encoder(features))

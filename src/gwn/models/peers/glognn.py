@@ -9,8 +9,9 @@ from torch import Tensor, nn
 from gwn.adjacency import adjacency_of
 from gwn.dropout import dropout
 from gwn.errors import GWNError
-from gwn.models.peers.layers import NodeWeights, propagate
+from gwn.models.peers.layers import NodeWeights
 from gwn.networks.feedforward import Linear, as_matrix
+from gwn.sparse import sparse_linear
 
 
 class GloGNN(nn.Module):
@@ -74,7 +75,7 @@ class GloGNN(nn.Module):
             q = a * torch.linalg.solve((self.beta1 + self.beta2) * eye + a * a * gram, h.t()).t()  # (1-g) M^-1 H
             near, power = torch.zeros_like(q), q
             for weight in self.hops + 1 / self.powers:
-                power = propagate(walk, power)
+                power = sparse_linear(walk, power)
                 near = near + weight * power
             inner = h.t() @ q
             h = a * (h @ inner) + self.beta2 * near - self.gamma * a * (start @ inner) + self.gamma * start

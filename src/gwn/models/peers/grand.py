@@ -5,17 +5,21 @@ from __future__ import annotations
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch_geometric.utils import softmax
 
-from gwn.adjacency import Adjacency, adjacency_of, normalised_adjacency
+from gwn.adjacency import Adjacency, normalised_adjacency
 from gwn.dropout import dropout
 from gwn.errors import GWNError
-from gwn.models.peers.diffusion import check_solver, diffusion_matrix, solve
-from gwn.models.peers.layers import attention_product, edge_scores, edge_softmax
-from gwn.models.peers.precompute_cache import once
+from gwn.models.peers.gdc import diffusion_matrix
+from gwn.models.peers.layers import attention_product, edge_scores, graph_of, plain_adjacency
+from gwn.models.peers.ode import check_solver, solve
+from gwn.models.peers.precompute_cache import cached_by_graph
 from gwn.networks.feedforward import Linear, drop_features
 from gwn.registry import require_known
 
 VARIANTS = ("linear", "nonlinear", "rewired")
+SMALLEST_WEIGHT = 1e-30
+"""Stands for a weight of zero where its logarithm is taken."""
 
 
 class GRAND(nn.Module):
@@ -75,14 +79,14 @@ class GRAND(nn.Module):
         """The graph with self-loops, rewired if so asked."""
         nodes = x.shape[0]
         if self.variant != "rewired":
-            return adjacency_of(edge_index, edge_weight, nodes, dtype=x.dtype, self_loops="add")
+            return graph_of(x, edge_index, edge_weight)
 
         def build() -> Adjacency:
             kept = diffusion_matrix(edge_index, edge_weight, nodes, x.dtype, "ppr", self.ppr_alpha, self.k)
             pairs = torch.stack([kept.pattern.col, kept.pattern.row]).long()
             return normalised_adjacency(pairs, None, nodes, dtype=x.dtype, directed=True, self_loops="add")
 
-        return once(edge_index, edge_weight, ("grand", nodes, x.dtype, self.ppr_alpha, self.k), build)
+        return cached_by_graph(edge_index, edge_weight, ("grand", nodes, x.dtype, self.ppr_alpha, self.k), build)
 
     def attention(self, x: Tensor, graph: Adjacency) -> Tensor:
         """The mean attention of every edge."""
@@ -103,3 +107,15 @@ class GRAND(nn.Module):
         end = solve(speed, start, *self.solver)
         logits: Tensor = self.head(dropout(F.relu(end), self.dropout, self.training))
         return logits
+
+
+def edge_softmax(adjacency: Adjacency, scores: Tensor) -> Tensor:
+    """`A_ij exp(s_ij) / sum_k A_ik exp(s_ik)` for scores [entries] or [entries, heads].
+
+    Edge weights enter as factors, so that an edge of weight two counts as two; `A` must have a diagonal.
+    """
+    pattern = adjacency.matrix.pattern
+    offset = plain_adjacency(adjacency).values.clamp_min(SMALLEST_WEIGHT).log()
+    shifted = scores + (offset if scores.dim() == 1 else offset[:, None])
+    out: Tensor = softmax(shifted, pattern.row.long(), num_nodes=pattern.shape[0])
+    return out

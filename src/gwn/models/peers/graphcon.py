@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from gwn.adjacency import Adjacency, adjacency_of
+from gwn.adjacency import Adjacency
 from gwn.dropout import dropout
 from gwn.errors import GWNError
-from gwn.models.peers.layers import GATConv, GCNConv
+from gwn.models.peers.layers import GATConv, GCNConv, graph_of
 from gwn.networks.feedforward import Linear, drop_features
 from gwn.registry import require_known
 
@@ -69,7 +69,7 @@ class GraphCON(nn.Module):
         return out + extra
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
-        graph = adjacency_of(edge_index, edge_weight, x.shape[0], dtype=x.dtype, self_loops="add")
+        graph = graph_of(x, edge_index, edge_weight)
         position = F.relu(self.encoder(drop_features(x, self.dropout, self.training)))
         velocity = dropout(position, self.dropout, self.training)
         position = dropout(position, self.dropout, self.training)

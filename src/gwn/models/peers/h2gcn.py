@@ -8,13 +8,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from gwn.adjacency import Adjacency, adjacency_of, normalised_adjacency
+from gwn.adjacency import Adjacency, normalised_adjacency
 from gwn.dropout import dropout
 from gwn.errors import GWNError
-from gwn.models.peers.layers import propagate
-from gwn.models.peers.precompute_cache import once
+from gwn.models.peers.layers import graph_of
+from gwn.models.peers.precompute_cache import cached_by_graph
 from gwn.networks.feedforward import Linear, drop_features
-from gwn.sparse import SparseMatrix
+from gwn.sparse import SparseMatrix, sparse_linear
 
 LARGEST = 200_000_000
 """Paths of length two: each is looked at, and 16 bytes of it held."""
@@ -45,12 +45,12 @@ class H2GCN(nn.Module):
         nn.init.xavier_uniform_(self.head.weight)
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
-        near = adjacency_of(edge_index, edge_weight, x.shape[0], dtype=x.dtype)
-        far = once(edge_index, edge_weight, ("h2gcn", x.shape[0], x.dtype), lambda: second_neighbours(near))
+        near = graph_of(x, edge_index, edge_weight, self_loops="none")
+        far = cached_by_graph(edge_index, edge_weight, ("h2gcn", x.shape[0], x.dtype), lambda: second_neighbours(near))
         states = [F.relu(self.encoder(drop_features(x, 0.0, self.training)))]
         for _ in range(self.rounds):
             last = states[-1]
-            states.append(torch.cat([propagate(near.matrix, last), propagate(far, last)], dim=1))
+            states.append(torch.cat([sparse_linear(near.matrix, last), sparse_linear(far, last)], dim=1))
         logits: Tensor = self.head(dropout(torch.cat(states, dim=1), self.dropout, self.training))
         return logits
 

@@ -1,4 +1,4 @@
-"""`A W`: a row of weights for every node of the graph, for the models that read the adjacency matrix as features."""
+"""Matrices of a graph, products with them, and the layers on these that several peers share."""
 
 from __future__ import annotations
 
@@ -17,8 +17,24 @@ from gwn.errors import GWNError
 from gwn.networks.feedforward import Linear
 from gwn.sparse import Pattern, SparseMatrix, TensorCache, edge_dot, matmul, sparse_linear
 
-SMALLEST_WEIGHT = 1e-30
-"""Stands for a weight of zero where its logarithm is taken."""
+
+def graph_of(x: Tensor, edge_index: Tensor, edge_weight: Tensor | None, self_loops: str = "add") -> Adjacency:
+    """`Â = D^-1/2 A D^-1/2` of the simple undirected graph, with one self-loop a node unless told otherwise; cached."""
+    return adjacency_of(edge_index, edge_weight, x.shape[0], dtype=x.dtype, self_loops=self_loops)
+
+
+_CACHE = TensorCache()
+
+
+def plain_adjacency(adjacency: Adjacency) -> SparseMatrix:
+    """`A` itself, without the normalisation: 1 or the weight for every edge; made once per graph."""
+
+    def build() -> SparseMatrix:
+        pattern, root = adjacency.matrix.pattern, adjacency.degree.sqrt()
+        values = adjacency.matrix.values * root.index_select(0, pattern.row) * root.index_select(0, pattern.col)
+        return adjacency.matrix.with_values(values)
+
+    return _CACHE.get(adjacency.matrix.values, "plain", build)
 
 
 def sparse_matrix(row: Tensor, col: Tensor, values: Tensor, nodes: int) -> SparseMatrix:
@@ -27,9 +43,27 @@ def sparse_matrix(row: Tensor, col: Tensor, values: Tensor, nodes: int) -> Spars
     return SparseMatrix(Pattern.from_sorted(row[order], col[order], (nodes, nodes)), values[order])
 
 
-def propagate(a: SparseMatrix, x: Tensor) -> Tensor:
-    """`A x` for a fixed `A`, with a gradient for `x`."""
-    return sparse_linear(a, x)
+def attention_product(pattern: Pattern, values: Tensor, x: Tensor) -> Tensor:
+    """`A x`, `A` having `values` on `pattern`; both are differentiated."""
+    out: Tensor = _AttentionProduct.apply(pattern, values.contiguous(), x.contiguous())  # type: ignore[no-untyped-call]
+    return out
+
+
+class _AttentionProduct(torch.autograd.Function):
+    """`A x` with gradients for the entries of `A` too, without one feature row per edge."""
+
+    @staticmethod
+    def forward(ctx: Any, pattern: Pattern, values: Tensor, x: Tensor) -> Tensor:
+        ctx.pattern = pattern
+        ctx.save_for_backward(values, x)
+        return matmul(SparseMatrix(pattern, values), x)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[None, Tensor, Tensor]:
+        values, x = ctx.saved_tensors
+        grad = grad.contiguous()
+        return None, edge_dot(ctx.pattern, grad, x), matmul(SparseMatrix(ctx.pattern, values).t, grad)
 
 
 def edge_scores(pattern: Pattern, a: Tensor, b: Tensor) -> Tensor:
@@ -55,24 +89,7 @@ class _EdgeScores(torch.autograd.Function):
         return None, matmul(matrix, b), matmul(matrix.t, a)
 
 
-def edge_softmax(adjacency: Adjacency, scores: Tensor) -> Tensor:
-    """`A_ij exp(s_ij) / sum_k A_ik exp(s_ik)` for scores [entries] or [entries, heads].
-
-    Edge weights enter as factors, so that an edge of weight two counts as two; `A` must have a diagonal.
-    """
-    pattern = adjacency.matrix.pattern
-    offset = plain_adjacency(adjacency).values.clamp_min(SMALLEST_WEIGHT).log()
-    shifted = scores + (offset if scores.dim() == 1 else offset[:, None])
-    out: Tensor = softmax(shifted, pattern.row.long(), num_nodes=pattern.shape[0])
-    return out
-
-
-def graph_of(x: Tensor, edge_index: Tensor, edge_weight: Tensor | None, self_loops: str = "add") -> Adjacency:
-    """`Â = D^-1/2 A D^-1/2` of the simple undirected graph, with one self-loop a node unless told otherwise; cached."""
-    return adjacency_of(edge_index, edge_weight, x.shape[0], dtype=x.dtype, self_loops=self_loops)
-
-
-def product(layer: nn.Module, edge_index: SparseMatrix, x: Tensor, **others: Any) -> Tensor:
+def matrix_messages(layer: nn.Module, edge_index: SparseMatrix, x: Tensor, **others: Any) -> Tensor:
     """What `propagate` of a PyG layer is when the messages are the entries of a matrix: `A x`."""
     return sparse_linear(edge_index, x)
 
@@ -80,7 +97,7 @@ def product(layer: nn.Module, edge_index: SparseMatrix, x: Tensor, **others: Any
 class GCNConv(pyg.GCNConv):  # type: ignore[misc]
     """`Â (x W) + b`."""
 
-    propagate = product
+    propagate = matrix_messages
 
     def __init__(self, in_channels: int, out_channels: int, bias: bool = True) -> None:
         super().__init__(in_channels, out_channels, bias=bias)
@@ -90,12 +107,6 @@ class GCNConv(pyg.GCNConv):  # type: ignore[misc]
     def reset_parameters(self) -> None:
         super().reset_parameters()
         glorot(self.lin.weight)  # as PyG's own
-
-
-class GCN2Conv(pyg.GCN2Conv):  # type: ignore[misc]
-    """`((1 - alpha) Â x + alpha x0) ((1 - beta) I + beta W)`."""
-
-    propagate = product
 
 
 class SAGEConv(nn.Module):
@@ -117,16 +128,6 @@ class SAGEConv(nn.Module):
         neighbours: Tensor = self.lin_l(x)
         own: Tensor = self.lin_r(x)
         return sparse_linear(walk, neighbours) + own
-
-
-class FAConv(pyg.FAConv):  # type: ignore[misc]
-    """`eps x0 + (tanh(g^T [x_i || x_j]) ⊙ S) x`."""
-
-    def propagate(self, edge_index: SparseMatrix, x: Tensor, alpha: tuple[Tensor, Tensor], **others: Any) -> Tensor:
-        pattern = edge_index.pattern
-        score = alpha[0].squeeze(-1).index_select(0, pattern.col) + alpha[1].squeeze(-1).index_select(0, pattern.row)
-        values = dropout(score.tanh(), self.dropout, self.training) * edge_index.values
-        return attention_product(pattern, values, x)
 
 
 class GATConv(pyg.GATConv):  # type: ignore[misc]
@@ -169,43 +170,6 @@ class GATConv(pyg.GATConv):  # type: ignore[misc]
             for values, part in zip(alpha.unbind(1), x[0].unbind(1), strict=True)
         ]
         return torch.stack(heads, 1)
-
-
-class _AttentionProduct(torch.autograd.Function):
-    """`A x` with gradients for the entries of `A` too, without one feature row per edge."""
-
-    @staticmethod
-    def forward(ctx: Any, pattern: Pattern, values: Tensor, x: Tensor) -> Tensor:
-        ctx.pattern = pattern
-        ctx.save_for_backward(values, x)
-        return matmul(SparseMatrix(pattern, values), x)
-
-    @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, grad: Tensor) -> tuple[None, Tensor, Tensor]:
-        values, x = ctx.saved_tensors
-        grad = grad.contiguous()
-        return None, edge_dot(ctx.pattern, grad, x), matmul(SparseMatrix(ctx.pattern, values).t, grad)
-
-
-def attention_product(pattern: Pattern, values: Tensor, x: Tensor) -> Tensor:
-    """`A x`, `A` having `values` on `pattern`; both are differentiated."""
-    out: Tensor = _AttentionProduct.apply(pattern, values.contiguous(), x.contiguous())  # type: ignore[no-untyped-call]
-    return out
-
-
-_CACHE = TensorCache()
-
-
-def plain_adjacency(adjacency: Adjacency) -> SparseMatrix:
-    """`A` itself, without the normalisation: 1 or the weight for every edge; made once per graph."""
-
-    def build() -> SparseMatrix:
-        pattern, root = adjacency.matrix.pattern, adjacency.degree.sqrt()
-        values = adjacency.matrix.values * root.index_select(0, pattern.row) * root.index_select(0, pattern.col)
-        return adjacency.matrix.with_values(values)
-
-    return _CACHE.get(adjacency.matrix.values, "plain", build)
 
 
 class NodeWeights(nn.Module):

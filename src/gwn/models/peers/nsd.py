@@ -6,10 +6,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from gwn.adjacency import Adjacency, adjacency_of
+from gwn.adjacency import Adjacency
 from gwn.dropout import dropout
 from gwn.errors import GWNError
-from gwn.models.peers.layers import plain_adjacency
+from gwn.models.peers.layers import graph_of, plain_adjacency
 from gwn.networks.feedforward import Linear, drop_features
 from gwn.registry import require_known
 
@@ -93,7 +93,7 @@ class NSD(nn.Module):
         return scale * total
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
-        graph = adjacency_of(edge_index, edge_weight, x.shape[0], dtype=x.dtype)
+        graph = graph_of(x, edge_index, edge_weight, self_loops="none")
         state = F.elu(self.encoder(drop_features(x, self.input_dropout, self.training)))
         state = dropout(state, self.dropout, self.training)
         for layer, (left, right, keep) in enumerate(zip(self.left, self.right, self.keep, strict=True)):

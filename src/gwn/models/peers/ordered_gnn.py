@@ -6,11 +6,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from gwn.adjacency import adjacency_of
 from gwn.dropout import dropout
 from gwn.errors import GWNError
-from gwn.models.peers.layers import propagate
+from gwn.models.peers.layers import graph_of
 from gwn.networks.feedforward import Linear, drop_features
+from gwn.sparse import sparse_linear
 
 
 class OrderedGNN(nn.Module):
@@ -54,12 +54,12 @@ class OrderedGNN(nn.Module):
             module.reset_parameters()
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
-        walk = adjacency_of(edge_index, edge_weight, x.shape[0], dtype=x.dtype).random_walk.matrix
+        walk = graph_of(x, edge_index, edge_weight, self_loops="none").random_walk.matrix
         hidden: Tensor = self.start(F.relu(self.encoder(drop_features(x, self.input_dropout, self.training))))
         gate = hidden.new_zeros(())
         for number, norm in enumerate(self.norms):
             hidden = dropout(hidden, self.dropout, self.training)
-            mean = propagate(walk, hidden)
+            mean = sparse_linear(walk, hidden)
             score = self.gates[number % len(self.gates)](torch.cat([hidden, mean], dim=1))
             gate = gate + (1 - gate) * torch.cumsum(torch.softmax(score, dim=1), dim=1)
             wide = gate.repeat_interleave(self.gate_width, dim=1)

@@ -32,7 +32,7 @@ T = TypeVar("T")
 _CACHE = TensorCache()
 
 
-def once(edge_index: Tensor, edge_weight: Tensor | None, key: Hashable, build: Callable[[], T]) -> T:
+def cached_by_graph(edge_index: Tensor, edge_weight: Tensor | None, key: Hashable, build: Callable[[], T]) -> T:
     """What `build` makes of these edges, for as long as the caller keeps the edge tensors."""
     if edge_weight is None:
         return _CACHE.get(edge_index, key, build)
@@ -40,7 +40,7 @@ def once(edge_index: Tensor, edge_weight: Tensor | None, key: Hashable, build: C
     return weighted.get(edge_weight, key, build)
 
 
-def kept_on_disk(
+def cached_on_disk(
     name: str, settings: Mapping[str, Any], inputs: Sequence[Tensor], build: Callable[[], Arrays]
 ) -> Arrays:
     """Arrays that depend on `settings` and `inputs` alone: read where they are known, written where they were slow."""
@@ -55,7 +55,7 @@ def kept_on_disk(
     return arrays
 
 
-def slowly(what: str, items: Sequence[T]) -> Iterator[T]:
+def announced(what: str, items: Sequence[T]) -> Iterator[T]:
     """The items, with a line on standard error from time to time if going through them is slow."""
     started = time.perf_counter()
     due = SLOW_SECONDS
@@ -68,7 +68,7 @@ def slowly(what: str, items: Sequence[T]) -> Iterator[T]:
         yield item
 
 
-def require_small(what: str, nodes: int, limit: int, why: str) -> None:
+def require_at_most(what: str, nodes: int, limit: int, why: str) -> None:
     """Refuse a graph on which this would not end, or not fit."""
     if nodes > limit:
         raise GWNError(f"{what} takes graphs of at most {limit} nodes ({why}); this one has {nodes}: use another model")

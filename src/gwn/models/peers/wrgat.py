@@ -17,7 +17,7 @@ from gwn.adjacency import adjacency_of
 from gwn.dropout import dropout
 from gwn.errors import GWNError
 from gwn.models.peers.layers import attention_product, plain_adjacency, sparse_matrix
-from gwn.models.peers.precompute_cache import Arrays, kept_on_disk, once, require_small, slowly
+from gwn.models.peers.precompute_cache import Arrays, announced, cached_by_graph, cached_on_disk, require_at_most
 from gwn.networks.feedforward import Linear, drop_features
 from gwn.sparse import SparseMatrix
 
@@ -26,6 +26,104 @@ LARGEST = 200_000_000
 """Entries of all rings together; one takes 16 bytes."""
 
 Floats = NDArray[np.float64]
+MOST_NODES = 30_000
+
+
+class RelationalAttention(nn.Module):
+    """`H' = H W_0 + b + sum_r (w^r ⊙ a^r) H W_r`, `a^r_ij = softmax_j leaky_relu(l_r . W_r h_i + s_r . W_r h_j)`."""
+
+    def __init__(self, in_channels: int, out_channels: int, relations: int) -> None:
+        super().__init__()
+        self.relations = relations
+        self.root = Linear(in_channels, out_channels)
+        self.maps = Linear(in_channels, relations * out_channels, bias=False)
+        self.target = nn.Parameter(torch.empty(relations, out_channels))
+        self.source = nn.Parameter(torch.empty(relations, out_channels))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        self.root.reset_parameters()
+        self.maps.reset_parameters()
+        nn.init.xavier_uniform_(self.target)
+        nn.init.xavier_uniform_(self.source)
+
+    def forward(self, h: Tensor | SparseMatrix, graphs: list[SparseMatrix]) -> Tensor:
+        out: Tensor = self.root(h)
+        parts = self.maps(h).chunk(self.relations, dim=1)
+        for graph, part, target, source in zip(graphs, parts, self.target, self.source, strict=True):
+            row, col = graph.pattern.row, graph.pattern.col
+            score = (part @ target).index_select(0, row) + (part @ source).index_select(0, col)
+            share = softmax(F.leaky_relu(score, 0.2), row.long(), num_nodes=len(out))
+            out = out + attention_product(graph.pattern, share * graph.values, part)
+        return out
+
+
+class WRGAT(nn.Module):
+    """Two layers of attention over the graph and over graphs of structural likeness, relu between them.
+
+    Relation 0 is the graph itself with weight one (or its edge weights); relation 1 + r joins nodes whose degrees up to
+    `r` hops around are alike, with weight `exp(-f_r)`, see `structural_edges`. Defaults of the authors' code
+    (exp.py): 128 channels, dropout 0.5 between the layers, weight decay 5e-5. Choices: three structural relations, hops
+    0 to 2 (they tune the number, up to ten); nodes without edges have no structure to compare, so the features alone
+    answer.
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        hidden_channels: int,
+        out_channels: int,
+        *,
+        relations: int = 3,
+        num_layers: int = 2,
+        dropout: float = 0.5,
+    ) -> None:
+        super().__init__()
+        if relations < 0:
+            raise GWNError(f"relations must not be negative; got {relations}")
+        self.relations, self.dropout = relations, dropout
+        widths = [in_channels, *[hidden_channels] * (num_layers - 1), out_channels]
+        self.layers = nn.ModuleList(RelationalAttention(a, b, relations + 1) for a, b in pairwise(widths))
+
+    def reset_parameters(self) -> None:
+        for layer in self.layers:
+            layer.reset_parameters()  # type: ignore[operator]
+
+    def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
+        nodes, dtype = x.shape[0], x.dtype
+        graphs = cached_by_graph(
+            edge_index,
+            edge_weight,
+            ("wrgat", nodes, dtype, self.relations),
+            lambda: relation_graphs(edge_index, edge_weight, nodes, dtype, self.relations),
+        )
+        hidden: Tensor = self.layers[0](drop_features(x, 0.0, self.training), graphs)
+        for layer in list(self.layers)[1:]:
+            hidden = layer(dropout(F.relu(hidden), self.dropout, self.training), graphs)
+        return hidden
+
+
+def relation_graphs(
+    edge_index: Tensor, edge_weight: Tensor | None, nodes: int, dtype: torch.dtype, relations: int
+) -> list[SparseMatrix]:
+    """The graph, then one graph of structural likeness a ring."""
+    require_at_most("wrgat", nodes, MOST_NODES, "it compares the surroundings of nodes pair by pair")
+    graph = adjacency_of(edge_index, edge_weight, nodes, dtype=dtype)
+    source, target = graph.edge_index
+    graphs = [sparse_matrix(target, source, plain_adjacency(graph).values[graph.is_edge], nodes)]
+    edges = graph.edge_index.cpu()
+    arrays = cached_on_disk(
+        "wrgat",
+        {"nodes": nodes, "relations": relations},
+        [edges],
+        lambda: structural_edges(edges.numpy(), nodes, relations),
+    )
+    for r in range(relations):
+        row, col, weight = (
+            torch.from_numpy(arrays[f"{name}_{r}"]).to(edge_index.device) for name in ("row", "col", "weight")
+        )
+        graphs.append(sparse_matrix(row, col, weight.to(dtype), nodes))
+    return graphs
 
 
 def structural_edges(edges: NDArray[np.int64], nodes: int, relations: int) -> Arrays:
@@ -78,7 +176,7 @@ def _candidates(adjacency: Any, degree: Floats) -> NDArray[np.int64]:
 def _warped(counts: Any, distinct: Floats, pairs: NDArray[np.int64], ring: int) -> Floats:
     """Dynamic time warping of the (degree, number) sequences of every pair, many pairs at a time."""
     out = np.zeros(len(pairs))
-    for start in slowly(f"structural distances in ring {ring}", range(0, len(pairs), BLOCK)):
+    for start in announced(f"structural distances in ring {ring}", range(0, len(pairs), BLOCK)):
         block = slice(start, start + BLOCK)
         (a, many_a, size_a), (b, many_b, size_b) = (_padded(counts, distinct, pairs[block, side]) for side in (0, 1))
         rows = np.arange(len(a))
@@ -105,103 +203,3 @@ def _padded(counts: Any, distinct: Floats, which: NDArray[np.int64]) -> tuple[Fl
     degree, many = np.ones(inside.shape), np.ones(inside.shape)
     degree[inside], many[inside] = distinct[counts.indices[index]], counts.data[index]
     return degree, many, size
-
-
-MOST_NODES = 30_000
-
-
-class RelationalAttention(nn.Module):
-    """`H' = H W_0 + b + sum_r (w^r ⊙ a^r) H W_r`, `a^r_ij = softmax_j leaky_relu(l_r . W_r h_i + s_r . W_r h_j)`."""
-
-    def __init__(self, in_channels: int, out_channels: int, relations: int) -> None:
-        super().__init__()
-        self.relations = relations
-        self.root = Linear(in_channels, out_channels)
-        self.maps = Linear(in_channels, relations * out_channels, bias=False)
-        self.target = nn.Parameter(torch.empty(relations, out_channels))
-        self.source = nn.Parameter(torch.empty(relations, out_channels))
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        self.root.reset_parameters()
-        self.maps.reset_parameters()
-        nn.init.xavier_uniform_(self.target)
-        nn.init.xavier_uniform_(self.source)
-
-    def forward(self, h: Tensor | SparseMatrix, graphs: list[SparseMatrix]) -> Tensor:
-        out: Tensor = self.root(h)
-        parts = self.maps(h).chunk(self.relations, dim=1)
-        for graph, part, target, source in zip(graphs, parts, self.target, self.source, strict=True):
-            row, col = graph.pattern.row, graph.pattern.col
-            score = (part @ target).index_select(0, row) + (part @ source).index_select(0, col)
-            share = softmax(F.leaky_relu(score, 0.2), row.long(), num_nodes=len(out))
-            out = out + attention_product(graph.pattern, share * graph.values, part)
-        return out
-
-
-class WRGAT(nn.Module):
-    """Two layers of attention over the graph and over graphs of structural likeness, relu between them.
-
-    Relation 0 is the graph itself with weight one (or its edge weights); relation 1 + r joins nodes whose degrees up to
-    `r` hops around are alike, with weight `exp(-f_r)`, see `gwn.models.peers.wrgat`. Defaults of the authors' code
-    (exp.py): 128 channels, dropout 0.5 between the layers, weight decay 5e-5. Choices: three structural relations, hops
-    0 to 2 (they tune the number, up to ten); nodes without edges have no structure to compare, so the features alone
-    answer.
-    """
-
-    def __init__(
-        self,
-        in_channels: int,
-        hidden_channels: int,
-        out_channels: int,
-        *,
-        relations: int = 3,
-        num_layers: int = 2,
-        dropout: float = 0.5,
-    ) -> None:
-        super().__init__()
-        if relations < 0:
-            raise GWNError(f"relations must not be negative; got {relations}")
-        self.relations, self.dropout = relations, dropout
-        widths = [in_channels, *[hidden_channels] * (num_layers - 1), out_channels]
-        self.layers = nn.ModuleList(RelationalAttention(a, b, relations + 1) for a, b in pairwise(widths))
-
-    def reset_parameters(self) -> None:
-        for layer in self.layers:
-            layer.reset_parameters()  # type: ignore[operator]
-
-    def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
-        nodes, dtype = x.shape[0], x.dtype
-        graphs = once(
-            edge_index,
-            edge_weight,
-            ("wrgat", nodes, dtype, self.relations),
-            lambda: relation_graphs(edge_index, edge_weight, nodes, dtype, self.relations),
-        )
-        hidden: Tensor = self.layers[0](drop_features(x, 0.0, self.training), graphs)
-        for layer in list(self.layers)[1:]:
-            hidden = layer(dropout(F.relu(hidden), self.dropout, self.training), graphs)
-        return hidden
-
-
-def relation_graphs(
-    edge_index: Tensor, edge_weight: Tensor | None, nodes: int, dtype: torch.dtype, relations: int
-) -> list[SparseMatrix]:
-    """The graph, then one graph of structural likeness a ring."""
-    require_small("wrgat", nodes, MOST_NODES, "it compares the surroundings of nodes pair by pair")
-    graph = adjacency_of(edge_index, edge_weight, nodes, dtype=dtype)
-    source, target = graph.edge_index
-    graphs = [sparse_matrix(target, source, plain_adjacency(graph).values[graph.is_edge], nodes)]
-    edges = graph.edge_index.cpu()
-    arrays = kept_on_disk(
-        "wrgat",
-        {"nodes": nodes, "relations": relations},
-        [edges],
-        lambda: structural_edges(edges.numpy(), nodes, relations),
-    )
-    for r in range(relations):
-        row, col, weight = (
-            torch.from_numpy(arrays[f"{name}_{r}"]).to(edge_index.device) for name in ("row", "col", "weight")
-        )
-        graphs.append(sparse_matrix(row, col, weight.to(dtype), nodes))
-    return graphs
