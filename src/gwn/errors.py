@@ -1,5 +1,22 @@
 """The errors a person can mend: one line that says what was given, what is allowed and what to do."""
 
+from importlib import import_module
+from typing import Any
+
+EXTRAS = {
+    "optuna": "search",
+    "sqlalchemy": "search",
+    "filelock": "search",
+    "matplotlib": "figures",
+    "plotly": "pages",
+    "pymetis": "large",
+    "tensorboard": "trackers",
+    "wandb": "trackers",
+    "psycopg2": "postgres",
+    "networkx": "networkx",
+}
+"""Module -> the extra of this package that installs it; everything else comes with the package itself."""
+
 
 class GWNError(ValueError):
     """A mistake in what the user gave; commands print its text alone and exit with code 2."""
@@ -17,3 +34,17 @@ def refuse_newer(path: object, found: object, known: int) -> None:
     """Refuse a file whose format number is higher than the one that this version knows."""
     if isinstance(found, int) and found > known:
         raise GWNError(f"{path} was written by a newer version of gwn (format {found}); upgrade to read it")
+
+
+def require_extra(who: str, module: str) -> Any:
+    """The imported module of an extra; where it is not installed, one line says which extra `who` needs."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name != module:
+            raise
+        raise GWNError(missing_extra(who, module)) from None
+
+
+def missing_extra(who: str, module: str) -> str:
+    return f"{who} needs {module}: pip install 'graph-wave-networks[{EXTRAS[module]}]'"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import builtins
+import sys
 import threading
 import urllib.request
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -99,17 +98,10 @@ def test_no_edges_and_no_plotly(capsys: pytest.CaptureFixture[str], monkeypatch:
     assert code == 2
     assert "has no edges, so no wave travels on it" in err
 
-    original = builtins.__import__
-
-    def without_plotly(name: str, *more: Any, **rest: Any) -> Any:
-        if name.startswith("plotly"):
-            raise ImportError(name)
-        return original(name, *more, **rest)
-
-    monkeypatch.setattr(builtins, "__import__", without_plotly)
+    monkeypatch.setitem(sys.modules, "plotly", None)
     code, _, err = run(capsys, "explore", "csbm")
     assert code == 2
-    assert "pip install 'graph-wave-networks[explore]'" in err
+    assert "pip install 'graph-wave-networks[pages]'" in err
     assert not Path("runs").exists(), "said before anything is trained"
 
 

@@ -29,7 +29,7 @@ def trial() -> optuna.trial.FrozenTrial:
 @pytest.mark.parametrize("name", sorted(TRACKERS))
 def test_missing_extra_is_one_line(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(GWNError, match=r"pip install 'graph-wave-networks\[logging\]'"):
+    with pytest.raises(GWNError, match=r"pip install 'graph-wave-networks\[trackers\]'"):
         open_tracker(name, "study", tmp_path)
 
 

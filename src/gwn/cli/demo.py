@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import typer
 
 from gwn.cli.terminal import print_table
+from gwn.errors import GWNError, require_extra
 
 MODELS = ("gwn-sym", "gwn-fa", "gcn", "mlp")
 
@@ -27,7 +28,6 @@ def demo(
     from gwn.cli.progress import TrainingProgress
     from gwn.data import load_dataset, make_splits
     from gwn.models import model_spec
-    from gwn.paper.drawing.comparison import comparison, draw_comparison
     from gwn.training import Experiment, TrainConfig, run_experiment
     from gwn.training.config import effective_settings
 
@@ -53,16 +53,27 @@ def demo(
                 experiment, out / "runs", force=True, on_progress=progress.on_epoch, on_run=progress.on_run
             )
             results.append((spec.title, result))
-    picture = out / "digits.png"
     title = f"Handwritten digits, {data.graph.num_nodes:,} nodes, {runs} {splits[0].kind} splits"
-    draw_comparison(comparison(title, results), picture)
+    picture = _draw(title, results, out / "digits.png")
     if as_json:
-        typer.echo(json.dumps({"picture": str(picture), "results": [result for _, result in results]}, indent=2))
+        typer.echo(json.dumps({"picture": picture, "results": [result for _, result in results]}, indent=2))
         return
     headings = ["model", "test accuracy %", "95 % interval", "parameters", "seconds a run"]
     print_table(headings, [_row(name, result) for name, result in results], title)
     typer.echo(f"Picture: {picture}")
-    typer.echo("Next: gwn train --help, or gwn train --edges edges.csv --nodes nodes.csv --label-column NAME")
+    typer.echo("Next: gwn train digits --model gwn-fa --runs 3, or your own graph: gwn train --help")
+
+
+def _draw(title: str, results: Sequence[tuple[str, Mapping[str, Any]]], picture: Path) -> str:
+    """The name of the picture, or why there is none: the table is worth having without it."""
+    try:
+        require_extra("it", "matplotlib")
+    except GWNError as error:
+        return f"none, {error}"
+    from gwn.paper.drawing.comparison import comparison, draw_comparison
+
+    draw_comparison(comparison(title, results), picture)
+    return str(picture)
 
 
 def _row(name: str, result: Mapping[str, Any]) -> list[str]:

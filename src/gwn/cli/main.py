@@ -12,7 +12,7 @@ import typer
 
 from gwn._version import __version__
 from gwn.cli import data, demo, explore, models, predict, report, reproduce, stability, train, tune
-from gwn.errors import GWNError
+from gwn.errors import EXTRAS, GWNError, missing_extra
 
 INTERRUPTED = 130
 UNEXPECTED = 3
@@ -82,6 +82,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except Exception as error:
         if hasattr(error, "format_message"):  # Typer's own usage errors have one
             _fail(error.format_message(), 2)
+        module = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
+        if module in EXTRAS:
+            command = (sys.argv[1:] if arguments is None else arguments)[0]
+            _fail(missing_extra(f"gwn {command}", module), 2)
         _fail(f"{type(error).__name__}: {error}; {_report(error)}", UNEXPECTED)
 
 

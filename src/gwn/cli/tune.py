@@ -42,7 +42,7 @@ def tune(
     settings: list[str] = typer.Option([], "--set", metavar="NAME=VALUE", help="A setting to fix: `gwn models NAME`."),
     out: Path = typer.Option(Path("settings"), help="Folder of the tuned settings."),
     runs: Path = typer.Option(Path("runs"), help="Folder of the final runs."),
-    log: str | None = typer.Option(None, help="Also log trials to tensorboard or wandb (extra `logging`)."),
+    log: str | None = typer.Option(None, help="Also log trials to tensorboard or wandb (extra `trackers`)."),
     heartbeat: int = typer.Option(10, min=1, hidden=True, help="Seconds between signs of life of a running trial."),
     as_json: bool = typer.Option(False, "--json", help="Print the winner as JSON."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress."),

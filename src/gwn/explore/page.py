@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from gwn.data.download import cache_root
-from gwn.errors import GWNError
+from gwn.errors import GWNError, require_extra
 from gwn.explore.layout import Drawn, choose_nodes, place_nodes
 from gwn.explore.signals import bin_edges, node_name
 from gwn.explore.subject import Subject
@@ -102,12 +102,9 @@ def write_explorer(
 
 def plotly_script() -> str:
     """The plotting library's own script, which its package ships."""
-    try:
-        from plotly.offline import get_plotlyjs
-    except ImportError:
-        raise GWNError(
-            "the explorer needs plotly; install it with: pip install 'graph-wave-networks[explore]'"
-        ) from None
+    require_extra("gwn explore", "plotly")
+    from plotly.offline import get_plotlyjs
+
     script: str = get_plotlyjs()
     return script
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from gwn.adjacency import Adjacency, adjacency_of
-from gwn.errors import GWNError
+from gwn.errors import GWNError, require_extra
 from gwn.graph import Graph
 from gwn.registry import require_known
 
@@ -45,14 +45,13 @@ def assign_weighted(weights: Tensor, parts: int, method: str, neighbours: Callab
     rows = weights.numel()
     if parts > rows:
         raise GWNError(f"{parts} processes asked for, but the graph has {rows} nodes; use at most {rows} processes")
-    if method == "metis" and find_spec("pymetis") is None:
-        raise GWNError("partition 'metis' needs the package pymetis; install it, or use partition 'contiguous'")
+    if method == "metis":
+        require_extra("partition 'metis'", "pymetis")
     if parts == 1:
         return torch.zeros(rows, dtype=torch.int64)
     if method == "contiguous" or find_spec("pymetis") is None:
         return contiguous_rows(weights, parts)
-    import pymetis
-
+    pymetis = require_extra("partition 'metis'", "pymetis")
     adjacency = pymetis.CSRAdjacency(*neighbours())
     _, membership = pymetis.part_graph(parts, adjacency=adjacency, vweights=weights.tolist())
     found = torch.tensor(membership, dtype=torch.int64)

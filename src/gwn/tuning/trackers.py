@@ -6,11 +6,11 @@ import os
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from optuna.trial import FrozenTrial
 
-from gwn.errors import GWNError
+from gwn.errors import require_extra
 from gwn.registry import lookup
 
 
@@ -26,7 +26,7 @@ class TensorBoardTracker:
     """Event files in `folder/tensorboard/STUDY`; look at them with `tensorboard --logdir folder/tensorboard`."""
 
     def __init__(self, study: str, folder: Path) -> None:
-        _require("tensorboard", "tensorboard")
+        require_extra("--log tensorboard", "tensorboard")
         self._writer = import_module("torch.utils.tensorboard").SummaryWriter(str(folder / "tensorboard" / study))
 
     def log(self, trial: FrozenTrial, best: float | None) -> None:
@@ -42,7 +42,7 @@ class WandbTracker:
     """One run a study, offline in `folder/wandb` unless WANDB_MODE says otherwise; `wandb sync` sends it later."""
 
     def __init__(self, study: str, folder: Path) -> None:
-        wandb = _require("wandb", "wandb")
+        wandb = require_extra("--log wandb", "wandb")
         folder.mkdir(parents=True, exist_ok=True)
         self._run = wandb.init(
             project="graph-wave-networks",
@@ -65,15 +65,6 @@ TRACKERS: dict[str, Callable[[str, Path], Tracker]] = {"tensorboard": TensorBoar
 def open_tracker(name: str, study: str, folder: Path) -> Tracker:
     """The tracker `name`, or one line that says which extra is missing."""
     return lookup("log", name, TRACKERS)(study, folder)
-
-
-def _require(name: str, package: str) -> Any:
-    try:
-        return import_module(package)
-    except ImportError:
-        raise GWNError(
-            f"--log {name} needs the package {package!r}; install it with: pip install 'graph-wave-networks[logging]'"
-        ) from None
 
 
 def _numbers(trial: FrozenTrial, best: float | None) -> dict[str, float]:
