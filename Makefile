@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PYTEST_ARGS ?= -n 2
 
-.PHONY: help setup demo images report bench bench-scale test lint types check build clean
+.PHONY: help setup demo docs images report bench bench-scale test lint types check build clean
 
 help:
 	@echo "make demo    install, then train four models on handwritten digits (under two minutes)"
@@ -13,6 +13,7 @@ help:
 	@echo "make bench   speed, memory and growth, pass or miss beside every target (GWN_DATA=..., BENCH_ARGS=...)"
 	@echo "make bench-scale   large graphs: generated, propagated, trained (an hour; BENCH_ARGS=...)"
 	@echo "make report  every table and figure as one page, from the measured results: report/index.html"
+	@echo "make docs    the documentation as a site, with an API reference: site/index.html"
 	@echo "make images  the README's moving picture: docs/images/wave.gif"
 	@echo "make test    the whole test suite (GWN_DATA=... for the tests on benchmark datasets)"
 	@echo "make lint    ruff; make types: mypy; make build: the wheel; make clean: remove what was made"
@@ -30,6 +31,13 @@ $(STAMP): pyproject.toml constraints.txt
 
 demo: setup
 	$(BIN)/gwn demo
+	@echo "To go on, with your own tables in the place of these:"
+	@echo "  source $(BIN)/activate"
+	@echo "  gwn train --edges examples/data/wine-edges.csv --nodes examples/data/wine-nodes.csv --label-column cultivar"
+
+docs: setup
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@echo "The site: site/index.html"
 
 images: setup
 	$(BIN)/python examples/wave_picture.py
@@ -59,4 +67,4 @@ build: setup
 	$(BIN)/python -m build
 
 clean:
-	rm -rf $(VENV) build dist demo .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist demo site .mypy_cache .pytest_cache .ruff_cache .hypothesis
