@@ -12,8 +12,10 @@ from gwn.models import MODELS
 from gwn.paper.cell import BUDGETS, OURS, ROWS, TAUS, Cell, recipe_of
 from gwn.paper.exhibits import EXHIBITS
 from gwn.paper.printed import FILE, dataset_counts, elsewhere, out_of_memory, paper_value, rows_of
+from gwn.paper.records import cell_file, read_cell
 from gwn.tuning import SPACES
 
+RESULTS = Path(__file__).parents[2] / "results"
 PAPER = Path(__file__).parents[3] / "shared" / "paper.tex"
 
 
@@ -41,13 +43,22 @@ def test_a_wrong_name_is_explained(name: str, message: str) -> None:
 
 
 def test_every_model_has_a_row_and_every_row_a_recipe() -> None:
-    assert {row.model for row in ROWS.values()} == {*MODELS}
+    assert {*ROWS} == {*MODELS}
     for dataset in BUDGETS:
         for row in ROWS:
             recipe = recipe_of(Cell(dataset=dataset, split="uniform", row=row))
             assert recipe.split == "per-class", "settings for uniform splits are those of per-class ones"
             assert recipe.space in SPACES
             assert recipe.runs == 10
+
+
+def test_records_sealed_under_a_former_name_are_read_under_the_present_one() -> None:
+    cell = Cell(dataset="texas", split="geom", row="gwn-plus")
+    assert '"model": "gwn"' in cell_file(RESULTS, cell).read_text(encoding="utf-8"), "the sealed file is as it was"
+    record = read_cell(RESULTS, cell)
+    assert record is not None
+    assert record["recipe"]["model"] == "gwn-plus" == recipe_of(cell).model
+    assert ROWS["gwn-plus"].title == "GWN+"
 
 
 def test_budgets_are_equal_where_the_tables_say_so() -> None:

@@ -56,7 +56,8 @@ def reproduce(
     from gwn.paper.exhibit import Context
     from gwn.paper.exhibits import EXHIBITS
     from gwn.paper.measure import Workplace
-    from gwn.registry import lookup
+    from gwn.paper.table import FORMATS
+    from gwn.registry import lookup, require_known
 
     place = Workplace(results=results, runs=runs, storage=storage)
     seconds = None if timeout is None else parse_duration("--timeout", timeout)
@@ -72,6 +73,7 @@ def reproduce(
         _print_exhibits()
         return
     found: Exhibit = lookup("exhibit", exhibit, EXHIBITS)
+    require_known("format", form, ("terminal", *FORMATS))  # before anything is computed
     if compute_missing:
         _compute((*found.cells, *(found.beyond if everything else ())), place, jobs, deadline, quiet)
     with TerminalBar(exhibit, 1, "steps", quiet=quiet) as bar:
@@ -147,7 +149,6 @@ def _show(shown: Shown, form: str, out: Path | None) -> None:
     from gwn.io import write_atomic
     from gwn.paper.curve_data import CurveData
     from gwn.paper.table import FORMATS, SUFFIXES
-    from gwn.registry import lookup
 
     if isinstance(shown, CurveData):
         from gwn.paper.drawing import FORMATS as PICTURES
@@ -163,7 +164,7 @@ def _show(shown: Shown, form: str, out: Path | None) -> None:
         typer.echo(f"{shown.caption}\n")
         return
     form = "markdown" if form == "terminal" else form
-    text = lookup("format", form, FORMATS)(shown)
+    text = FORMATS[form](shown)
     if out is None:
         typer.echo(text)
         return

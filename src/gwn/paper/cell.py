@@ -15,16 +15,14 @@ OURS = ("gwn-sym", "gwn-fa", "gwn-plus")
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """A line of a table.
+    """A line of a table: the model on the shelf that has this name.
 
-    model   the model's name on the shelf
     group   rows of one group stand together: "floor", "mainstream", "differential equation", "wave"
     full    whether it has the wave networks' own search budget; the other peers have a smaller one, all the same
     """
 
     name: str
     title: str
-    model: str
     group: str
     full: bool = False
 
@@ -36,7 +34,6 @@ def _rows() -> dict[str, Row]:
         name: Row(
             name=name,
             title=spec.title,
-            model=name,
             group="floor" if name in floor else spec.kind,
             full=name in full,
         )
@@ -184,7 +181,7 @@ def recipe_of(cell: Cell) -> Recipe:
     row, budget = lookup("row", cell.row, ROWS), lookup("dataset of the tables", cell.dataset, BUDGETS)
     searched_on = "per-class" if cell.split == "uniform" else cell.split
     if row.name == "majority":
-        return Recipe(model=row.model, split=searched_on, space="peers", trials=0, search_splits=1)
+        return Recipe(model=row.name, split=searched_on, space="peers", trials=0, search_splits=1)
     fixed: tuple[str, ...] = ()
     if not row.full:
         space = "peers"
@@ -197,7 +194,7 @@ def recipe_of(cell: Cell) -> Recipe:
     else:
         space = "standard-short" if row.name == "gwn-fa" and budget.short else "standard"
     return Recipe(
-        model=row.model,
+        model=row.name,
         split=searched_on,
         space=space,
         trials=budget.trials if row.full else budget.peer_trials,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from gwn.errors import GWNError, refuse_newer
 from gwn.io import read_json, write_json
+from gwn.models import FORMER_NAMES
 from gwn.paper.cell import Cell
 
 RESULTS = Path("results")
@@ -44,7 +45,20 @@ def read_cell(results: Path, cell: Cell) -> dict[str, Any] | None:
         raise GWNError(f"{path} has format {record.get('format')!r}, this version reads {FORMAT}; {again}")
     if record.get("cell") != cell.name or seal != _seal(record):
         raise GWNError(f"{path} was cut or edited: its checksum does not fit; {again}")
+    recipe = record.get("recipe", {})
+    if recipe.get("model") in FORMER_NAMES:  # as it was sealed, under the name of that time
+        recipe["model"] = FORMER_NAMES[recipe["model"]]
     return record
+
+
+def read_cells(results: Path) -> Iterator[tuple[Cell, dict[str, Any]]]:
+    """Every measured cell with its record."""
+    root = results / "cells"
+    for path in sorted(root.glob("*/*/*.json")):
+        cell = Cell.parse(path.relative_to(root).with_suffix("").as_posix())
+        record = read_cell(results, cell)
+        assert record is not None
+        yield cell, record
 
 
 def _seal(record: Mapping[str, Any]) -> str:

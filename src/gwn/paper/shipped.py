@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from gwn.models import ModelSpec, model_spec
-from gwn.paper.cell import ROWS, Cell
-from gwn.paper.records import RESULTS, cell_file, read_cell
+from gwn.paper.cell import Cell
+from gwn.paper.records import RESULTS, cell_file, read_cells
 from gwn.settings import SHIPPED, write_tuned
 from gwn.training.config import TrainConfig
 
@@ -18,10 +18,8 @@ COMMAND = "python -m gwn.paper.shipped"
 
 def searched_cells(results: Path) -> Iterator[tuple[Cell, dict[str, Any]]]:
     """Every cell that has a search of its own, with its record."""
-    for path in sorted((results / "cells").glob("*/*/*.json")):
-        cell = Cell.parse("/".join([*path.parts[-3:-1], path.stem]))
-        record = read_cell(results, cell)
-        if record is None or record["search"] is None:
+    for cell, record in read_cells(results):
+        if record["search"] is None:
             continue
         if cell.tau is None and cell.split == record["recipe"]["split"]:
             yield cell, record
@@ -31,7 +29,7 @@ def settings_tables(results: Path) -> dict[str, dict[str, Any]]:
     """Model -> dataset -> split -> what `gwn train` needs: settings, training, their data and where the record is."""
     tables: dict[str, dict[str, Any]] = {}
     for cell, record in searched_cells(results):
-        model = model_spec(ROWS[cell.row].model)
+        model = model_spec(cell.row)
         of_dataset = tables.setdefault(model.name, {}).setdefault(cell.dataset, {})
         of_dataset[cell.split] = {
             "data": record["dataset"]["hash"],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from statistics import mean, median
 from typing import Any, NamedTuple
 
@@ -12,7 +11,7 @@ from gwn.errors import GWNError
 from gwn.paper.cell import OURS, ROWS, Cell
 from gwn.paper.curve_data import Axis, CurveData, Panel, Series, numbers
 from gwn.paper.exhibit import Context, Exhibit
-from gwn.paper.records import read_cell
+from gwn.paper.records import read_cells
 
 CAPTION = (
     "Mean test score against the median time of one training run, from the measured cells of the tables: each model "
@@ -36,7 +35,7 @@ class Timed(NamedTuple):
 def compute(context: Context) -> tuple[CurveData]:
     """Nothing is trained: cells are measured by the tables."""
     # The second reading of "60/20/20" has the settings of the first, so it tells nothing new about time.
-    points = [point for point in timed(_records(context.results)) if point.cell.split != "uniform"]
+    points = [point for point in timed(read_cells(context.results)) if point.cell.split != "uniform"]
     if not points:
         raise GWNError(
             f"{context.results / 'cells'} has no measured cell to take times from; measure some with "
@@ -57,15 +56,6 @@ def timed(records: Iterable[tuple[Cell, Mapping[str, Any]]]) -> Iterable[Timed]:
         runs = [run for run in record["runs"] if run["status"] == "ok" and run["seconds"]]
         if runs:
             yield Timed(cell, median(run["seconds"] for run in runs), 100 * mean(run["test"] for run in runs))
-
-
-def _records(results: Path) -> Iterable[tuple[Cell, Mapping[str, Any]]]:
-    root = results / "cells"
-    for path in sorted(root.glob("*/*/*.json")):
-        cell = Cell.parse(path.relative_to(root).with_suffix("").as_posix())
-        record = read_cell(results, cell)
-        if record is not None:
-            yield cell, record
 
 
 def _order_of(points: Sequence[Timed]) -> Any:
