@@ -65,7 +65,7 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
     "no header": ({"edges": "a,b\nb,c\n"}, "the first line, a,b, is an edge and not column names"),
     "the same column twice": ({"nodes": "id,f,f,topic\na,1,2,x\n"}, "two columns named 'f'"),
     "binary as CSV": ({"nodes": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"}, "is not text, so it is not a CSV file"),
-    "Latin-1": ({"nodes": NODES.replace("x", "é").encode("latin-1")}, r"nodes\.csv cannot be read: .*UTF8"),
+    "Latin-1": ({"nodes": NODES.replace("x", "é").encode("latin-1")}, r"nodes\.csv is not in UTF-8; save it as UTF-8"),
     "Parquet as CSV": ({"nodes": PARQUET_BYTES}, r"is a Parquet file; rename it to nodes\.parquet"),
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -240,3 +241,44 @@ def test_a_damaged_schema_is_one_line(damage: dict[str, Any]) -> None:
 def test_the_result_can_be_split_and_unlabelled_nodes_stay_out(load: Load) -> None:
     (split,) = make_splits(load()[0], None, 1)
     assert 3 not in torch.cat([split.train, split.val, split.test])
+
+
+def test_compressed_tables_read_as_plain_ones(load: Load, tmp_path: Path) -> None:
+    plain = load()[0].graph.content_hash()
+    for name, text in (("nodes", NODES), ("edges", EDGES)):
+        (tmp_path / f"{name}.csv.gz").write_bytes(gzip.compress(text.encode()))
+    data, _ = load_files(edges=tmp_path / "edges.csv.gz", nodes=tmp_path / "nodes.csv.gz", label_column="topic")
+    assert data.graph.content_hash() == plain
+    (tmp_path / "nodes.csv.gz").write_bytes(gzip.compress(NODES.encode())[:-20])
+    with pytest.raises(GWNError, match="cannot be read"):
+        load_files(edges=tmp_path / "edges.csv.gz", nodes=tmp_path / "nodes.csv.gz", label_column="topic")
+
+
+def test_another_encoding_is_refused_with_advice_that_works(load: Load, tmp_path: Path) -> None:
+    nodes = NODES.replace("red", "weiß")
+    expected = load(nodes)[0].graph.content_hash()
+    (tmp_path / "nodes.csv").write_bytes(nodes.encode("latin-1"))
+    with pytest.raises(GWNError, match=r"is not in UTF-8; .* iconv -f latin1 -t utf-8 nodes.csv > utf8-nodes.csv"):
+        load_files(edges=tmp_path / "edges.csv", nodes=tmp_path / "nodes.csv", label_column="topic")
+    (tmp_path / "nodes.csv").write_bytes((tmp_path / "nodes.csv").read_bytes().decode("latin-1").encode())
+    again = load_files(edges=tmp_path / "edges.csv", nodes=tmp_path / "nodes.csv", label_column="topic")
+    assert again[0].graph.content_hash() == expected
+
+
+@pytest.mark.parametrize(("nodes", "edges"), [("28", "28.0"), ("28.0", "28"), ("28.0", "28.00"), ("028", "028")])
+def test_a_whole_number_is_one_id_however_it_is_written(load: Load, nodes: str, edges: str) -> None:
+    table = f"id,f,topic\n{nodes},1,x\n{nodes.replace('28', '29')},2,y\n{nodes.replace('28', '30')},3,x\n"
+    graph = load(table, f"source,target\n{edges},{edges.replace('28', '30')}\n")[0].graph
+    assert graph.edge_index.tolist() == [[0, 2], [2, 0]]
+    assert graph.node_ids == (nodes.removesuffix(".0"), *graph.node_ids[1:])
+
+
+def test_a_leading_zero_is_part_of_an_id(load: Load) -> None:
+    with pytest.raises(GWNError, match="'1583'"):
+        load("id,f,topic\n01583,1,x\n01584,2,y\n01585,3,x\n", "source,target\n1583,1584\n")
+
+
+def test_a_decimal_comma_is_a_number_where_another_sign_stands_between_columns(load: Load) -> None:
+    data, schema = load("id;f;topic\na;1,5;x\nb;-2;y\nc;0,25;x\n", "source;target\na;b\n", standardise=False)
+    assert [column.kind for column in schema.columns] == ["number"]
+    assert data.graph.x.to_dense().flatten().tolist() == [1.5, -2.0, 0.25]

@@ -144,7 +144,7 @@ def load_files(
     if schema is not None and schema.endpoints_given and source_column is None and target_column is None:
         source_column, target_column = schema.source_column, schema.target_column
     ends = _endpoint_names(edge_table, source_column, target_column)
-    named_ends = [edge_table.text(name, missing=()) for name in ends]
+    named_ends = [edge_table.ids(name) for name in ends]
     if schema is None:
         schema = FeatureSchema.fit(
             node_table,

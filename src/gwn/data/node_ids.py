@@ -45,7 +45,7 @@ def choose_id_column(table: Table, named: Any, columns: Sequence[str]) -> str | 
         return usual
     (only,) = holding
     by_row = pc.all(pc.is_in(named, value_set=row_numbers(table))).as_py()
-    if by_row and only not in (usual, _first(table)) and table.text(only, missing=()) != row_numbers(table):
+    if by_row and only not in (usual, _first(table)) and table.ids(only) != row_numbers(table):
         raise GWNError(
             f"{table.path.name}: the edges name nodes by column {only!r} or by row number, which are different nodes; "
             f"say --id-column {only}, or leave the column out with --drop-column {only}"
@@ -61,7 +61,7 @@ def _holds(table: Table, name: str, named: Any) -> bool:
     """Whether every id is in this column, and no cell is there twice."""
     if pa.types.is_nested(table.columns[name].type):
         return False
-    cells = table.text(name, missing=())
+    cells = table.ids(name)
     return len(pc.unique(cells)) == table.rows and bool(pc.all(pc.is_in(named, value_set=cells)).as_py())
 
 

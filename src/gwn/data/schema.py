@@ -224,7 +224,7 @@ class FeatureSchema:
         if self.id_column is None:
             return row_numbers(table)
         table.require("id column", self.id_column)
-        ids = table.text(self.id_column, missing=())
+        ids = table.ids(self.id_column)
         counts = pc.value_counts(ids)
         for entry in counts.filter(pc.greater(counts.field("counts"), 1)).slice(0, 1).to_pylist():
             raise GWNError(

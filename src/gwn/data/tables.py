@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import csv
+import gzip
+import re
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,13 +31,23 @@ CSV_BLOCK_BYTES = 1 << 24
 """No row may be longer than this."""
 
 
+WHOLE = r"^-?\d+\.0+$"
+"""A whole number as a spreadsheet or pandas writes it where other cells of the column were empty."""
+
+DECIMAL_COMMA = re.compile(r"[+-]?\d+(,\d+)?")
+
+
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Columns as Arrow arrays and the file they came from; rows are counted from 1, without the header."""
+    """Columns as Arrow arrays and the file they came from; rows are counted from 1, without the header.
+
+    decimal_comma   whether 1,5 is a number: so where something else than a comma stands between the columns
+    """
 
     path: Path
     columns: Mapping[str, Any]
     rows: int
+    decimal_comma: bool = False
 
     def require(self, what: str, name: str) -> None:
         """Refuse a column that is not there, suggesting the nearest."""
@@ -57,6 +70,14 @@ class Table:
             ) from None
         return pc.if_else(pc.is_in(text, value_set=pa.array(missing, pa.string())), "", text)
 
+    def ids(self, name: str) -> Any:
+        """A column as ids: text in which nothing is missing, and 28.0 is 28 where all cells are written so."""
+        text = self.text(name, missing=())
+        filled = pc.not_equal(text, "")
+        if pc.any(filled).as_py() and pc.all(pc.match_substring_regex(text.filter(filled), WHOLE)).as_py():
+            text = pc.replace_substring_regex(text, r"\.0+$", "")
+        return text
+
     def numbers(self, name: str) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """A column as numbers, NaN where it is missing, and which cells hold something that is not a number."""
         column = self.columns[name]
@@ -70,7 +91,7 @@ class Table:
         except pa.ArrowInvalid:
             pass
         encoded = pc.dictionary_encode(text)
-        parsed = [_number(cell) for cell in encoded.dictionary.to_pylist()]
+        parsed = [_number(cell, self.decimal_comma) for cell in encoded.dictionary.to_pylist()]
         at = np.asarray(encoded.indices)
         numbers = np.array([np.nan if value is None else value for value in parsed] or [np.nan])
         return numbers[at], np.array([value is None for value in parsed] or [False])[at]
@@ -81,20 +102,35 @@ class Table:
 
 
 def read_table(path: Path) -> Table:
-    """Read a CSV, TSV or Parquet file, chosen by its suffix; its content must be what the suffix says."""
+    """Read a CSV, TSV or Parquet file, chosen by its suffix; its content must be what the suffix says.
+
+    CSV may be compressed: .csv.gz.
+    """
     path = Path(path)
-    if path.suffix.lower() not in SUFFIXES:
+    suffix = suffix_of(path)
+    if suffix not in SUFFIXES:
         raise GWNError(f"{path} is neither CSV nor Parquet; the file name must end in {', '.join(SUFFIXES)}")
     head = read_head(path)
     try:
-        table = SUFFIXES[path.suffix.lower()](path, head)
-    except (pa.ArrowException, OSError) as error:
+        table, separator = SUFFIXES[suffix](path, head)
+    except (pa.ArrowException, OSError, EOFError, zlib.error) as error:
+        if "invalid UTF8" in str(error):
+            raise GWNError(
+                f"{path} is not in UTF-8; save it as UTF-8, for example with "
+                f"iconv -f latin1 -t utf-8 {path.name} > utf8-{path.name}"
+            ) from None
         raise GWNError(f"{path} cannot be read: {first_line(error)}") from error
     names = [name for name in table.column_names if name not in INDEX_NAMES]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise GWNError(f"{path} has two columns named {twice!r}; rename one")
-    return Table(path, {name: table[name].combine_chunks() for name in names}, table.num_rows)
+    cells = {name: table[name].combine_chunks() for name in names}
+    return Table(path, cells, table.num_rows, decimal_comma=separator in (";", "\t"))
+
+
+def suffix_of(path: Path) -> str:
+    """What a table's name ends in, without the .gz of a compressed one."""
+    return (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
 
 
 def read_head(path: Path) -> bytes:
@@ -118,27 +154,31 @@ def first_line(error: Exception) -> str:
     return (str(error).strip() or type(error).__name__).splitlines()[0][:200]
 
 
-def _read_parquet(path: Path, head: bytes) -> Any:
+def _read_parquet(path: Path, head: bytes) -> tuple[Any, str]:
     if not head.startswith(b"PAR1"):
         raise GWNError(f"{path} is named as Parquet but is not; rename it if it is CSV, or write it again")
-    return pa.parquet.read_table(path)
+    return pa.parquet.read_table(path), ""
 
 
-def _read_csv(path: Path, head: bytes) -> Any:
+def _read_csv(path: Path, head: bytes) -> tuple[Any, str]:
+    compressed = path.suffix.lower() == ".gz"
     if head.startswith(b"PAR1"):
         raise GWNError(f"{path} is a Parquet file; rename it to {path.with_suffix('.parquet').name}")
-    if b"\0" in head:
+    if b"\0" in head and not compressed:
         raise GWNError(f"{path} is not text, so it is not a CSV file; save the table as CSV in UTF-8, or as Parquet")
-    with path.open(encoding="utf-8-sig", errors="replace") as file:
-        header = next(line for line in file if line.strip()).rstrip("\n")
-    separator = "\t" if path.suffix.lower() == ".tsv" else max(",;\t", key=header.count)
+    with (gzip.open if compressed else open)(path, "rt", encoding="utf-8-sig", errors="replace") as file:
+        header = next((line for line in file if line.strip()), "").rstrip("\n")
+    if not header:
+        raise GWNError(f"{path} is empty")
+    separator = "\t" if suffix_of(path) == ".tsv" else max(",;\t", key=header.count)
     names = next(csv.reader([header], delimiter=separator))
-    return pa.csv.read_csv(
+    table = pa.csv.read_csv(
         path,
         read_options=pa.csv.ReadOptions(block_size=CSV_BLOCK_BYTES),
         parse_options=pa.csv.ParseOptions(delimiter=separator, newlines_in_values=True),
         convert_options=pa.csv.ConvertOptions(column_types={name: pa.string() for name in names}),
     )
+    return table, separator
 
 
 SUFFIXES = {".csv": _read_csv, ".tsv": _read_csv, ".parquet": _read_parquet, ".pq": _read_parquet}
@@ -152,10 +192,12 @@ def _whole_numbers(column: Any) -> Any:
         return column
 
 
-def _number(cell: str) -> float | None:
+def _number(cell: str, decimal_comma: bool) -> float | None:
     """A cell as a number: NaN for an empty one, None for what is not a number."""
     if not cell:
         return float("nan")
+    if decimal_comma and DECIMAL_COMMA.fullmatch(cell):
+        cell = cell.replace(",", ".")
     try:
         return None if "_" in cell else float(cell)
     except ValueError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -231,7 +231,7 @@ def _write_nodes(table: Table, schema: FeatureSchema, folder: FolderWriter, on_d
     x, y = folder.array("x", (len(schema.feature_names),)), folder.array("y")
     for start in range(0, table.rows, NODE_ROWS):
         cells = {name: column.slice(start, NODE_ROWS) for name, column in table.columns.items()}
-        part = Table(table.path, cells, min(NODE_ROWS, table.rows - start))
+        part = replace(table, columns=cells, rows=min(NODE_ROWS, table.rows - start))
         blocks = [np.asarray(column.encode(part).todense()) for column in schema.columns]
         x.append(np.hstack(blocks))
         labels = schema.labels(part)
