@@ -242,12 +242,12 @@ def test_mistakes_are_one_line(
 @pytest.fixture
 def made() -> None:
     """A file where a folder should be, a study that is none, and one of another search."""
-    from gwn.tuning import Job, plan_search
+    from gwn.tuning import SearchJob, plan_search
     from gwn.tuning.storage import default_url
 
     Path("blocker").write_text("")
     search = plan_search("csbm", "gwn-sym")
-    Job(plan=search.plan, url=default_url("taken"), name="taken", trials=1).open_study()
+    SearchJob(plan=search.plan, url=default_url("taken"), name="taken", trials=1).open_study()
     Path("studies/corrupt.db").write_text("no database at all" * 100)
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from gwn.tuning import Job, Search, plan_search
+from gwn.tuning import Search, SearchJob, plan_search
 from gwn.tuning.storage import default_url
 
 MakeSearch = Callable[..., Search]
-MakeJob = Callable[..., Job]
+MakeJob = Callable[..., SearchJob]
 
 
 @pytest.fixture(autouse=True)
@@ -31,8 +31,8 @@ def make_search() -> MakeSearch:
 
 @pytest.fixture
 def make_job() -> MakeJob:
-    def make(search: Search, trials: int, **given: Any) -> Job:
+    def make(search: Search, trials: int, **given: Any) -> SearchJob:
         name = given.pop("name", search.plan.name)
-        return Job(plan=search.plan, url=default_url(name), name=name, trials=trials, **given)
+        return SearchJob(plan=search.plan, url=default_url(name), name=name, trials=trials, **given)
 
     return make

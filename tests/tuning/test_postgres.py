@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from gwn import GWNError
-from gwn.tuning import Job, plan_search
+from gwn.tuning import SearchJob, plan_search
 from gwn.tuning.storage import open_storage
 
 PASSWORD = "not-to-be-shown"
@@ -87,7 +87,7 @@ def test_four_machines_start_at_once_on_an_empty_database(server: str, tmp_path:
     for number in range(4):
         folder = tmp_path / str(number)
         folder.mkdir()
-        job = Job(plan=plan, url=server, name=plan.name, trials=1)
+        job = SearchJob(plan=plan, url=server, name=plan.name, trials=1)
         machines.append(context.Process(target=_machine, args=(job, folder, together, answers), daemon=True))
         machines[-1].start()
     for _ in range(ROUNDS):
@@ -99,7 +99,7 @@ def test_four_machines_start_at_once_on_an_empty_database(server: str, tmp_path:
         machine.join()
 
 
-def _machine(job: Job, folder: Path, together: Barrier, answers: SimpleQueue[list[str]]) -> None:
+def _machine(job: SearchJob, folder: Path, together: Barrier, answers: SimpleQueue[list[str]]) -> None:
     """A process that shares no lock files with the others; answers with the studies that it opened, or with why not."""
     tempfile.tempdir = str(folder)
     found = []

@@ -11,10 +11,10 @@ from optuna.trial import FrozenTrial
 from gwn import GWNError
 from gwn.io import read_toml
 from gwn.settings import find_tuned
-from gwn.tuning import Job, Search, best_trial, measure, run_search, settings_file, write_winner
+from gwn.tuning import Search, SearchJob, best_trial, measure, run_search, settings_file, write_winner
 
 MakeSearch = Callable[..., Search]
-MakeJob = Callable[..., Job]
+MakeJob = Callable[..., SearchJob]
 
 
 def finished(make_job: MakeJob, search: Search, trials: int = 3) -> list[FrozenTrial]:

@@ -63,7 +63,7 @@ def tune(
     """
     from gwn.cli.progress import TrainingProgress, TuneProgress
     from gwn.training import TrainConfig
-    from gwn.tuning import Job, measure, plan_search, run_search, settings_file, write_winner
+    from gwn.tuning import SearchJob, measure, plan_search, run_search, settings_file, write_winner
     from gwn.tuning.playoff import PLAYOFF_SPLITS, play_off
     from gwn.tuning.playoff import finalists as best_trials
     from gwn.tuning.storage import FOLDER, default_url, readable
@@ -85,7 +85,7 @@ def tune(
     file = settings_file(out, model)
     study_name = search.plan.name if name is None else name
     url = default_url(study_name) if storage is None else storage
-    job = Job(
+    job = SearchJob(
         plan=search.plan,
         url=url,
         name=study_name,

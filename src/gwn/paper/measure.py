@@ -25,7 +25,7 @@ from gwn.paper.cell import TRIALS_OF_A_TAU, Cell, Recipe, recipe_of
 from gwn.paper.records import RESULTS, cell_file, read_cell, write_cell
 from gwn.training import Experiment, TrainConfig, run_experiment
 from gwn.training.config import effective_settings
-from gwn.tuning import Job, Search, best_trial, plan_search, run_search, search_summary
+from gwn.tuning import Search, SearchJob, best_trial, plan_search, run_search, search_summary
 from gwn.tuning.objective import SETTINGS, SPLITS, TRAINING
 from gwn.tuning.playoff import finalists, play_off
 from gwn.tuning.spaces import ON_ROWS
@@ -150,7 +150,7 @@ def _search(
         assignments=list(fixed),
     )
     name = search.plan.name
-    job = Job(plan=search.plan, url=place.storage or default_url(name), name=name, trials=trials)
+    job = SearchJob(plan=search.plan, url=place.storage or default_url(name), name=name, trials=trials)
 
     def on_trial(trial: FrozenTrial, finished: int, best: FrozenTrial | None) -> None:
         on_step(f"{cell.name}: trial {finished} of {trials}")

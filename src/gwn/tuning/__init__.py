@@ -3,13 +3,13 @@
 from gwn.tuning.plan import Plan, Search, plan_search
 from gwn.tuning.spaces import SPACES, choose_space
 from gwn.tuning.winner import best_trial, measure, search_summary, settings_file, write_winner
-from gwn.tuning.workers import Job, run_search
+from gwn.tuning.workers import SearchJob, run_search
 
 __all__ = [
     "SPACES",
-    "Job",
     "Plan",
     "Search",
+    "SearchJob",
     "best_trial",
     "choose_space",
     "measure",

@@ -30,7 +30,7 @@ PATIENCE = 5
 
 
 @dataclass(frozen=True, kw_only=True)
-class Job:
+class SearchJob:
     """What workers are asked to do; plain data, so that it can be sent to another process.
 
     trials      how many are to be finished in the end, those of earlier calls included
@@ -53,7 +53,7 @@ class Job:
 
 
 def work(
-    job: Job,
+    job: SearchJob,
     search: Search,
     *,
     on_trials: OnTrials | None = None,
@@ -89,7 +89,7 @@ def work(
         torch.use_deterministic_algorithms(False)
 
 
-def _next_trial(job: Job, search: Search, study: optuna.Study) -> bool:
+def _next_trial(job: SearchJob, search: Search, study: optuna.Study) -> bool:
     """Run one trial, or wait a moment where others are running the last ones; False when all are finished.
 
     Counting and taking are one act under a lock, so that workers never start one too many and all see the same trials
@@ -134,7 +134,7 @@ STOP_SECONDS = 60
 """A worker that is told to stop gives its trial back first, which takes a while on a busy machine."""
 
 
-def work_in_processes(job: Job, *, on_trials: OnTrials, say: Callable[[str], None]) -> None:
+def work_in_processes(job: SearchJob, *, on_trials: OnTrials, say: Callable[[str], None]) -> None:
     """Run `job.jobs` workers until all trials are finished or the time is over."""
     context = _context()
     complaints: SimpleQueue[str] = context.SimpleQueue()
@@ -178,7 +178,7 @@ def _context() -> BaseContext:
     return context
 
 
-def _worker(job: Job, complaints: SimpleQueue[str]) -> None:
+def _worker(job: SearchJob, complaints: SimpleQueue[str]) -> None:
     """The whole life of a worker process."""
     signal.signal(signal.SIGTERM, _interrupt)
     parent = multiprocessing.parent_process()
@@ -224,7 +224,7 @@ OnTrial = Callable[[FrozenTrial, int, FrozenTrial | None], None]
 """Called with a trial that has just finished, how many have, and the best one so far."""
 
 
-def run_search(job: Job, search: Search, *, on_trial: OnTrial, say: Callable[[str], None]) -> list[FrozenTrial]:
+def run_search(job: SearchJob, search: Search, *, on_trial: OnTrial, say: Callable[[str], None]) -> list[FrozenTrial]:
     """Continue the study until `job.trials` trials are finished or its time is over; all its trials.
 
     say   called with what a person should know, such as that trials of an earlier call are there
