@@ -67,6 +67,10 @@ class ModelSpec:
         found: type[nn.Module] = resolve(self.network)
         return found
 
+    @cached_property
+    def _parameters(self) -> Mapping[str, inspect.Parameter]:
+        return inspect.signature(self.network_class).parameters
+
     def settings(self) -> dict[str, inspect.Parameter]:
         """Everything that can be set, with type and default: also what only some Laplacians and schemes have."""
         further = getattr(self.network_class, "further_settings", None)
@@ -85,7 +89,7 @@ class ModelSpec:
         skip = {"in_channels", "out_channels", *self.fixed}
         found = {
             name: parameter
-            for name, parameter in inspect.signature(self.network_class).parameters.items()
+            for name, parameter in self._parameters.items()
             if name not in skip and parameter.kind is not inspect.Parameter.VAR_KEYWORD
         }
         return found if "features" in self.ignores else {**found, ROW_NORMALIZE: found.get(ROW_NORMALIZE, _ON_INPUT)}
@@ -99,7 +103,7 @@ class ModelSpec:
             require_known(f"setting of {self.name}", name, known)
         arguments = {**self._width(), **self.preset, **settings, **self.fixed}
         _check_ranges(arguments)
-        itself = ROW_NORMALIZE in inspect.signature(self.network_class).parameters
+        itself = ROW_NORMALIZE in self._parameters
         on_input = False if itself else arguments.pop(ROW_NORMALIZE, False)
         network = self.network_class(in_channels=in_channels, out_channels=out_channels, **arguments)
         return normalize_input(network) if on_input else network

@@ -46,11 +46,11 @@ class Space:
 
     def sample(self, trial: BaseTrial, model: ModelSpec, fixed: Mapping[str, Any]) -> dict[str, Any]:
         """A choice for every setting that the model has and that is not fixed, and the fixed ones."""
-        chosen = dict(fixed)
+        usual, chosen = {**model.defaults(), **model.fixed}, dict(fixed)
         for dimension in self.dimensions_of(model):
             if dimension.setting in chosen:
                 continue
-            if dimension.applies({**model.defaults(), **model.fixed, **chosen}):
+            if dimension.applies({**usual, **chosen}):
                 chosen[dimension.setting] = dimension.suggest(trial)
         return chosen
 
