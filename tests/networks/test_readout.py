@@ -14,6 +14,7 @@ from graphs import AWKWARD_NODES, awkward, normal
 from gwn import GWN, GWNError
 from gwn.networks.readout import READOUTS, Weighted
 from seeds import reseed
+from tolerance import rounding
 
 N, F, D, C, STEPS = AWKWARD_NODES, 5, 4, 3, 6
 
@@ -85,7 +86,7 @@ def test_weights_start_as_the_mean_and_are_reset_to_it() -> None:
     readout = Weighted(D, STEPS)
     close(readout.weights, [1 / 7] * 7, 1e-6)
     wave = normal(STEPS + 1, N, D, dtype=torch.float32)
-    close(readout(wave, wave[0], wave[0]), wave.mean(0), 1e-6)
+    close(readout(wave, wave[0], wave[0]), wave.mean(0), rounding(STEPS + 1, dtype=torch.float32))
     with torch.no_grad():
         readout.weights.zero_()
     readout.reset_parameters()

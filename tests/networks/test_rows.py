@@ -40,12 +40,12 @@ def test_gradients_reach_the_features() -> None:
 @pytest.mark.parametrize("name", FEATURES)
 def test_every_model_sees_them(name: str) -> None:
     """The plain network on normalised features is the normalising one on features of any size, dense or sparse."""
-    edges, x = random_edges(12, 20), normal(12, 5).abs().float()
+    edges, x = random_edges(12, 20), normal(12, 5).abs()
 
     def logits(given: torch.Tensor, **settings: Any) -> torch.Tensor:
         reseed(0)
         narrow = {"hidden_channels": 16} if "hidden_channels" in model_spec(name).defaults() else {}
-        model = model_spec(name).build(5, 3, **narrow, **settings).eval()
+        model = model_spec(name).build(5, 3, **narrow, **settings).double().eval()
         model(given, edges)  # some weights are made in the first pass
         reseed(0)
         for parameter in model.parameters():
@@ -63,5 +63,5 @@ def test_wave_networks_see_them_precomputed_too() -> None:
     plain = GWN(graph.num_features, 4, graph.num_classes, row_normalize=True, dropout=0.0).eval()
     fast = GWN(graph.num_features, 4, graph.num_classes, row_normalize=True, dropout=0.0, precompute=True).eval()
     fast.load_state_dict(plain.state_dict())
-    expected = plain(graph.x, graph.edge_index)
-    assert torch.allclose(fast(graph.x, graph.edge_index), expected, atol=1e-5)
+    expected = plain.double()(graph.x.double(), graph.edge_index)
+    assert torch.allclose(fast.double()(graph.x.double(), graph.edge_index), expected, atol=1e-5)
