@@ -4,8 +4,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PYTEST_ARGS ?= -n 2
+# What a developer runs every few minutes: the mathematics, its contracts, files of version 0.1.0, one run of the command.
+FAST := tests/test_*.py tests/laplacians tests/schemes tests/networks tests/golden tests/contracts/test_dynamics.py \
+	tests/contracts/test_imports.py tests/cli/test_command.py::test_train_then_predict_on_csv
 
-.PHONY: help setup demo docs images report bench bench-scale test lint types check build clean
+.PHONY: help setup demo docs images report bench bench-scale test test-fast lint types check build clean
 
 help:
 	@echo "make demo    install, then train four models on handwritten digits (under two minutes)"
@@ -16,6 +19,7 @@ help:
 	@echo "make docs    the documentation as a site, with an API reference: site/index.html"
 	@echo "make images  the README's moving picture: docs/images/wave.gif"
 	@echo "make test    the whole test suite (GWN_DATA=... for the tests on benchmark datasets)"
+	@echo "make test-fast   the part of it that takes less than a minute"
 	@echo "make lint    ruff; make types: mypy; make build: the wheel; make clean: remove what was made"
 
 setup: $(STAMP)
@@ -50,6 +54,9 @@ bench: setup
 
 bench-scale: setup
 	$(BIN)/python -m benchmarks scale --out results/bench/scale.json --plot docs/images/scale.png $(BENCH_ARGS)
+
+test-fast: setup
+	$(BIN)/python -m pytest $(PYTEST_ARGS) -m "not slow" $(FAST)
 
 test: setup
 	$(BIN)/python -m pytest $(PYTEST_ARGS)

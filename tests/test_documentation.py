@@ -45,6 +45,7 @@ def clone(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["README.md", "docs/quickstart.md", "docs/own-graph.md"])
 def test_python_of_a_page_runs_from_top_to_bottom(page: str, clone: Path) -> None:
     found = blocks(ROOT / page, "python")
@@ -58,6 +59,7 @@ def test_python_of_a_page_runs_from_top_to_bottom(page: str, clone: Path) -> Non
         assert 0.9 < accuracy <= 1.0
 
 
+@pytest.mark.slow
 def test_quick_commands_of_readme_work_as_shown(clone: Path) -> None:
     shown = [line for block in blocks(ROOT / "README.md") for line in block.splitlines() if line.startswith("gwn ")]
     run = [line.partition("  #")[0] + more for line in shown for quick, more in QUICK.items() if quick in line]

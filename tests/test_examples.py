@@ -59,6 +59,7 @@ def test_stability_of_a_scheme(capsys: pytest.CaptureFixture[str]) -> None:
     assert growth["physical", "newmark"] == growth["physical", "bessel"] == [1.0] * 5
 
 
+@pytest.mark.slow
 def test_several_processes(capsys: pytest.CaptureFixture[str]) -> None:
     losses = re.findall(r"validation loss ([\d.]+)", run("several_processes.py", capsys))
     one, two = map(float, losses)

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from commands import Command, Finished
+from gwn.cli.main import main
+
 TOPICS = ("sport", "science", "art")
 
 
@@ -23,3 +26,18 @@ def tables(tmp_path: Path) -> tuple[Path, Path]:
     for path, lines in zip(paths, (edges, nodes), strict=True):
         path.write_text("\n".join(lines) + "\n")
     return paths
+
+
+@pytest.fixture
+def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Command:
+    """`gwn` with these arguments in the folder `cwd`, in this process: a new one takes seconds to import PyTorch."""
+
+    def call(*arguments: str, cwd: Path = tmp_path) -> Finished:
+        monkeypatch.chdir(cwd)
+        capfd.readouterr()
+        with pytest.raises(SystemExit) as stop:
+            main(arguments)
+        said = capfd.readouterr()
+        return Finished(int(stop.value.code or 0), said.out, said.err)
+
+    return call

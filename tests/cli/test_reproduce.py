@@ -3,33 +3,39 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-
-def gwn(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "gwn", "reproduce", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, env={**os.environ, "COLUMNS": "200"})
+from commands import Command
 
 
-def test_a_cell_is_measured_shown_and_repeated(tmp_path: Path, data_root: Path) -> None:
-    first = gwn("--cell", "texas/geom/majority", folder=tmp_path)
+@pytest.fixture(autouse=True)
+def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+
+
+def test_a_cell_is_measured_shown_and_repeated(tmp_path: Path, data_root: Path, command: Command) -> None:
+    first = subprocess.run(
+        [sys.executable, "-m", "gwn", "reproduce", "--cell", "texas/geom/majority"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
     assert first.returncode == 0, first.stderr
     assert "texas/geom/majority: measured, 1 of 1" in first.stderr
     record = json.loads((tmp_path / "results/cells/texas/geom/majority.json").read_text())
     mean = f"{100 * record['summary']['test']['mean']:.2f}"
     assert mean in first.stdout
-    again = gwn("--cell", "texas/geom/majority", "--repeat", folder=tmp_path)
+    again = command("reproduce", "--cell", "texas/geom/majority", "--repeat")
     assert "every run identical" in again.stdout
-    table = gwn("table-heterophilic", "--no-compute", "--format", "csv", "--out", "tables", folder=tmp_path)
+    table = command("reproduce", "table-heterophilic", "--no-compute", "--format", "csv", "--out", "tables")
     assert table.returncode == 0, table.stderr
     text = (tmp_path / "tables/table-heterophilic.csv").read_text()
     assert any(line.startswith("texas,geom,majority") and mean[:4] in line for line in text.splitlines())
-    latex = gwn("table-heterophilic", "--no-compute", "--format", "latex", folder=tmp_path)
+    latex = command("reproduce", "table-heterophilic", "--no-compute", "--format", "latex")
     assert r"\begin{tabular}" in latex.stdout
 
 
@@ -44,25 +50,25 @@ def test_a_cell_is_measured_shown_and_repeated(tmp_path: Path, data_root: Path) 
         (("table-homophilic", "--timeout", "soon"), "--timeout"),
     ],
 )
-def test_mistakes_are_one_line(arguments: tuple[str, ...], message: str, tmp_path: Path) -> None:
-    done = gwn(*arguments, folder=tmp_path)
+def test_mistakes_are_one_line(arguments: tuple[str, ...], message: str, tmp_path: Path, command: Command) -> None:
+    done = command("reproduce", *arguments)
     assert done.returncode == 2
     assert message in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
     assert not (tmp_path / "results").exists()
 
 
-def test_an_edited_record_is_named(tmp_path: Path, data_root: Path) -> None:
-    gwn("--cell", "texas/geom/majority", folder=tmp_path)
+def test_an_edited_record_is_named(tmp_path: Path, data_root: Path, command: Command) -> None:
+    command("reproduce", "--cell", "texas/geom/majority")
     path = tmp_path / "results/cells/texas/geom/majority.json"
     path.write_text(path.read_text().replace('"seed": 0', '"seed": 7'))
-    done = gwn("table-heterophilic", "--no-compute", folder=tmp_path)
+    done = command("reproduce", "table-heterophilic", "--no-compute")
     assert done.returncode == 2
     assert "was cut or edited" in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
 
 
-def test_the_list_has_tables_and_figures(tmp_path: Path) -> None:
-    shown = gwn(folder=tmp_path).stdout
+def test_the_list_has_tables_and_figures(command: Command) -> None:
+    shown = command("reproduce").stdout
     for name in ("table-homophilic", "table-tau-heterophilic", "table-parameters", "figure-roots", "figure-depth"):
         assert name in shown

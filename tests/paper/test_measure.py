@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -20,37 +21,64 @@ from gwn.paper.shipped import ship
 from gwn.settings import find_tuned
 from gwn.training.config import TrainConfig, effective_settings
 from gwn.tuning.storage import machine_lock
+from seeds import reseed
 
 MLP = Cell(dataset="csbm", split="stratified", row="mlp")
 MAJORITY = Cell(dataset="csbm", split="stratified", row="majority")
+
+BUDGET = Budget(trials=3, splits=1, peer_trials=2, peer_splits=1)
 
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workplace:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(BUDGETS, "csbm", Budget(trials=3, splits=1, peer_trials=2, peer_splits=1))
+    monkeypatch.setitem(BUDGETS, "csbm", BUDGET)
     return Workplace(results=tmp_path / "results")
 
 
-def test_a_cell_is_searched_on_validation_and_measured_with_fresh_seeds(place: Workplace) -> None:
-    record = measure_cell(MLP, place)
+@pytest.fixture(scope="session")
+def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder where the cell of the MLP is measured, with its study and its runs."""
+    folder = tmp_path_factory.mktemp("measured")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(folder)
+        patched.setitem(BUDGETS, "csbm", BUDGET)
+        reseed()
+        measure_cell(MLP, Workplace(results=folder / "results"))
+    return folder
+
+
+@pytest.fixture
+def measured(place: Workplace, once: Path, tmp_path: Path) -> Workplace:
+    """The test's own copy of it."""
+    shutil.copytree(once, tmp_path, dirs_exist_ok=True)
+    return place
+
+
+def record_of(place: Workplace, cell: Cell) -> dict[str, Any]:
+    record = read_cell(place.results, cell)
+    assert record is not None
+    return record
+
+
+def test_a_cell_is_searched_on_validation_and_measured_with_fresh_seeds(measured: Workplace) -> None:
+    record = record_of(measured, MLP)
     assert record["search"]["trials"] == 3
     assert min(record["search"]["seeds"]) >= 1000
     assert [run["seed"] for run in record["runs"]] == [*range(10)]
     assert record["summary"]["finished"] == 10
     assert {"hash", "nodes"} <= record["dataset"].keys()
     assert record["environment"]["versions"]["torch"]
-    assert read_cell(place.results, MLP) is not None
 
 
-def test_a_finished_cell_is_not_computed_again(place: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
-    measure_missing([MLP, MAJORITY], place, on_cell=lambda *_: None)
-    before = cell_file(place.results, MLP).read_bytes()
+def test_a_finished_cell_is_not_computed_again(measured: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = cell_file(measured.results, MLP).read_bytes()
+    measure_missing([MAJORITY], measured, on_cell=lambda *_: None)
     monkeypatch.setattr(gwn.paper.measure, "run_experiment", None)
     done: list[Cell] = []
-    measure_missing([MLP, MAJORITY], place, on_cell=lambda cell, _: done.append(cell))
+    measure_missing([MLP, MAJORITY], measured, on_cell=lambda cell, _: done.append(cell))
     assert done == []
-    assert cell_file(place.results, MLP).read_bytes() == before
+    assert cell_file(measured.results, MLP).read_bytes() == before
 
 
 def test_a_killed_cell_continues_from_its_trials_and_runs(place: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,9 +94,9 @@ def test_a_killed_cell_continues_from_its_trials_and_runs(place: Workplace, monk
     assert record["search"]["trials"] == 3
 
 
-def test_a_repeated_cell_is_identical(place: Workplace) -> None:
-    record = measure_cell(MLP, place)
-    again = repeat_cell(MLP, place)
+def test_a_repeated_cell_is_identical(measured: Workplace) -> None:
+    record = record_of(measured, MLP)
+    again = repeat_cell(MLP, measured)
     assert [run["test"] for run in again["runs"]] == [run["test"] for run in record["runs"]]
     assert [run["val_loss"] for run in again["runs"]] == [run["val_loss"] for run in record["runs"]]
 
@@ -154,10 +182,10 @@ def test_a_damaged_record_is_refused_and_never_overwritten(place: Workplace, dam
     assert path.read_bytes() == broken
 
 
-def test_settings_ship_from_the_records(place: Workplace, tmp_path: Path) -> None:
-    record = measure_cell(MLP, place)
-    measure_cell(MAJORITY, place)
-    assert [file.name for file in ship(place.results, tmp_path / "settings")] == ["mlp.toml"]
+def test_settings_ship_from_the_records(measured: Workplace, tmp_path: Path) -> None:
+    record = record_of(measured, MLP)
+    measure_cell(MAJORITY, measured)
+    assert [file.name for file in ship(measured.results, tmp_path / "settings")] == ["mlp.toml"]
     data = load_dataset("csbm").graph.content_hash()
     tuned = find_tuned(model_spec("mlp"), "csbm", "stratified", data, [tmp_path / "settings"])
     assert tuned is not None

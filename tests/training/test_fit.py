@@ -131,6 +131,7 @@ def narrow(name: str, width: int) -> nn.Module:
     return spec.build(toy_graph().num_features, 2, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(MODELS))
 def test_the_same_seed_gives_the_same_result(name: str) -> None:
     graph = toy_graph()
@@ -154,6 +155,7 @@ def test_the_same_seed_gives_the_same_result(name: str) -> None:
     assert any(not torch.equal(first.weights[key], other.weights[key]) for key in first.weights)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(MODELS))
 def test_every_model_learns_the_toy_graph(name: str) -> None:
     graph = toy_graph(80)
