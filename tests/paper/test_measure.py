@@ -190,8 +190,8 @@ def test_settings_ship_from_the_records(measured: Workplace, tmp_path: Path) -> 
     tuned = find_tuned(model_spec("mlp"), "csbm", "stratified", data, [tmp_path / "settings"])
     assert tuned is not None
     assert effective_settings(model_spec("mlp"), tuned.settings) == record["settings"]
-    measured = {name: value for name, value in record["training"].items() if value is not None}
-    assert TrainConfig(**tuned.training) == TrainConfig(**measured)
+    trained_with = {name: value for name, value in record["training"].items() if value is not None}
+    assert TrainConfig(**tuned.training) == TrainConfig(**trained_with)
 
 
 def test_the_recipe_is_what_the_record_says(place: Workplace) -> None:
