@@ -48,6 +48,7 @@ def test_a_cell_is_measured_shown_and_repeated(tmp_path: Path, data_root: Path, 
         (("--cell", "texas/geom/mlp", "--repeat"), "was not measured; measure it with"),
         (("table-datasets", "--format", "word"), "unknown format 'word'"),
         (("table-homophilic", "--timeout", "soon"), "--timeout"),
+        (("table-homophilic", "--no-compute"), "no results were found in"),
     ],
 )
 def test_mistakes_are_one_line(arguments: tuple[str, ...], message: str, tmp_path: Path, command: Command) -> None:

@@ -74,6 +74,11 @@ def reproduce(
         return
     found: Exhibit = lookup("exhibit", exhibit, EXHIBITS)
     require_known("format", form, ("terminal", *FORMATS))  # before anything is computed
+    if not compute_missing and found.cells and not results.is_dir():
+        raise GWNError(
+            f"no results were found in {results.resolve()}; run this in a clone of the repository, name its folder "
+            f"with --results, or leave out --no-compute to measure them here"
+        )
     if compute_missing:
         _compute((*found.cells, *(found.beyond if everything else ())), place, jobs, deadline, quiet)
     with TerminalBar(exhibit, 1, "steps", quiet=quiet) as bar:
