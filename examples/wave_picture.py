@@ -52,7 +52,8 @@ def main(target: Path) -> None:
 
     figure = Figure(figsize=(7.2, 3.7), dpi=100, facecolor=NIGHT)
     canvas, axes = FigureCanvasAgg(figure), figure.add_axes((0.0, 0.0, 1.0, 1.0))
-    axes.set(xlim=(-0.03, SIZE[0] + 0.03), ylim=(-0.03, SIZE[1] + 0.03), aspect="equal")
+    width, height = SIZE.tolist()
+    axes.set(xlim=(-0.03, width + 0.03), ylim=(-0.03, height + 0.03), aspect="equal")
     axes.axis("off")
     axes.add_collection(LineCollection(points[edge_index.T].numpy(), colors=LINES, linewidths=0.5))
     dots = axes.scatter(*points.T, c=wave[0], cmap=LinearSegmentedColormap.from_list("wave", COLOURS), zorder=2)
