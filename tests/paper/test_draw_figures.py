@@ -9,7 +9,7 @@ import pytest
 from gwn.errors import GWNError
 from gwn.paper.curve_data import KINDS, Axis, CurveData, Panel, Series, read_figure
 from gwn.paper.drawing import FORMATS, draw_figure
-from gwn.paper.drawing.panels import PLACES, place_names
+from gwn.paper.drawing.figure import PLACES, place_names
 from gwn.paper.drawing.style import STYLES, style_of
 from gwn.paper.exhibits import EXHIBITS
 
