@@ -1,1 +1,1 @@
-"""The exhibits of the paper: what each one needs, computed where it is missing."""
+"""The reproduction: cells are measured and kept as records, exhibits are made from them, and shown as text or a page."""
