@@ -127,11 +127,11 @@ def test_a_mistake_is_one_line_and_code_2(tmp_path: Path) -> None:
     assert finished.stdout == ""
 
 
-def test_interrupt_keeps_finished_runs(tmp_path: Path) -> None:
-    command = [str(INSTALLED)] if INSTALLED.exists() else GWN
+def test_interrupt_keeps_finished_runs(tmp_path: Path, command: Command) -> None:
+    started = [str(INSTALLED)] if INSTALLED.exists() else GWN
     arguments = ("train", "csbm", "--runs", "5000", "--set", "epochs=20", "--set", "patience=20")
     process = subprocess.Popen(
-        [*command, *arguments],
+        [*started, *arguments],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -149,13 +149,13 @@ def test_interrupt_keeps_finished_runs(tmp_path: Path) -> None:
     kept = len(list(tmp_path.glob("runs/*/run-*.json")))
     assert 2 <= kept < 5000
     assert not list(tmp_path.glob("runs/*/.part-*"))
-    again = run("train", "csbm", "--runs", "2", *arguments[4:], "--json", cwd=tmp_path)
+    again = command("train", "csbm", "--runs", "2", *arguments[4:], "--json")
     assert json.loads(again.stdout)["summary"]["finished"] == 2
 
 
 @pytest.mark.slow
 def test_demo(tmp_path: Path) -> None:
-    finished = run("demo", "--runs", "2", cwd=tmp_path)
+    finished = run("demo", "--runs", "1", cwd=tmp_path)
     assert finished.returncode == 0, finished.stderr
     for name in ("GWN-sym", "GWN-fa", "GCN", "MLP"):
         assert name in finished.stdout

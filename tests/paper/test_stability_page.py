@@ -10,7 +10,7 @@ import pytest
 from gwn import GWNError
 from gwn.paper.stability_page import TABLES, rewritten
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "stability.md").read_text(encoding="utf-8")
 
 
