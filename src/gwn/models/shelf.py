@@ -43,6 +43,7 @@ _SPECS = (
         origin="ours",
         preset={"laplacian": "physical", "readout": "trajectory", "activation": "relu"},
         space="extended",
+        former_names=("gwn",),
     ),
     ModelSpec(
         name="mlp",
@@ -552,8 +553,8 @@ _SPECS = (
 
 MODELS: dict[str, ModelSpec] = {spec.name: spec for spec in _SPECS}
 
-FORMER_NAMES = {"gwn": "gwn-plus"}
-"""What a model was called in version 0.1.0, in commands and in the folders of its runs: the name that it has now."""
+FORMER_NAMES = {former: spec.name for spec in _SPECS for former in spec.former_names}
+"""By a former name of a model the name that it has now."""
 
 
 def model_spec(name: str) -> ModelSpec:

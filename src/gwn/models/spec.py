@@ -40,6 +40,7 @@ class ModelSpec:
     heterophilic   its authors' settings for a small heterophilic graph, where the defaults are for another: a search
                    of its own dimensions begins there too
     with_decay     what a start with a strong weight decay has beside it
+    former_names   what it was called in earlier versions, in commands and in what they wrote
     """
 
     name: str
@@ -60,6 +61,7 @@ class ModelSpec:
     search: tuple[Dimension, ...] = ()
     heterophilic: Mapping[str, Any] = field(default_factory=dict)
     with_decay: Mapping[str, Any] = field(default_factory=dict)
+    former_names: tuple[str, ...] = ()
 
     @cached_property
     def network_class(self) -> type[nn.Module]:

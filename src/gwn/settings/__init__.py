@@ -16,7 +16,7 @@ from typing import Any
 
 from gwn.errors import GWNError
 from gwn.io import read_toml, write_toml
-from gwn.models import FORMER_NAMES, ModelSpec
+from gwn.models import ModelSpec
 from gwn.training.config import TrainConfig, effective_settings
 
 LOCAL = Path("settings")
@@ -58,9 +58,8 @@ def find_tuned(
 
     data_hash   of the graph: a directed reading of the same files is other data
     """
-    names = [model.name, *(former for former, now in FORMER_NAMES.items() if now == model.name)]
     places = (LOCAL, SHIPPED) if folders is None else folders
-    looked_at = [folder / f"{name}.toml" for folder in places for name in names]
+    looked_at = [folder / f"{name}.toml" for folder in places for name in (model.name, *model.former_names)]
     for file in filter(Path.is_file, looked_at):
         found = read_toml(file).get(dataset)
         table = found.get(split) if isinstance(found, dict) else None

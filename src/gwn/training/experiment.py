@@ -16,7 +16,7 @@ from gwn.data import Dataset, Split
 from gwn.errors import Diverged, GWNError
 from gwn.graph import Graph
 from gwn.io import content_key, read_json, read_weights, safe_name, write_json, write_weights
-from gwn.models import FORMER_NAMES, ModelSpec
+from gwn.models import ModelSpec
 from gwn.training.checkpoint import Checkpoints
 from gwn.training.config import TrainConfig
 from gwn.training.loop import Fit, OnEpoch, fit, seed_everything
@@ -109,7 +109,7 @@ class Experiment:
 
         Results that were written under a former name of the model stay where they are.
         """
-        names = [self.model.name, *(former for former, now in FORMER_NAMES.items() if now == self.model.name)]
+        names = (self.model.name, *self.model.former_names)
         described, dataset = self.describe(), safe_name(self.dataset.name)
         places = [root / f"{dataset}-{name}-{content_key({**described, 'model': name})}" for name in names]
         return next((place for place in places if place.is_dir()), places[0])

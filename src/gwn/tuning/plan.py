@@ -12,7 +12,7 @@ from gwn.data import PUBLISHED, Dataset, Split, load_dataset, make_splits
 from gwn.errors import GWNError
 from gwn.graph import Graph
 from gwn.io import content_key
-from gwn.models import FORMER_NAMES, ModelSpec, model_spec
+from gwn.models import ModelSpec, model_spec
 from gwn.training.config import TrainConfig, parse_settings
 from gwn.tuning.spaces import SPACES, Space, choose_space
 
@@ -45,7 +45,7 @@ class Plan:
     @property
     def name(self) -> str:
         """The study's name, with the first name that the model had: a renamed model goes on with its old studies."""
-        first = {now: former for former, now in FORMER_NAMES.items()}.get(self.model, self.model)
+        first = (*model_spec(self.model).former_names, self.model)[0]
         described = {key: value for key, value in self.describe().items() if key != "space_key"} | {"model": first}
         return f"{self.dataset}-{first}-{self.split}-{content_key(described)}"
 
