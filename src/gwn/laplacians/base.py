@@ -77,7 +77,7 @@ class Operator(ABC):
 
     @property
     def minus_identity(self) -> Adjacency | None:
-        """The graph where `L_a` is just its `S - I`, else None: what a series in S needs."""
+        """The graph whose `S - I` this operator is, None where it is another: what a series in S needs."""
         return None
 
     @abstractmethod
