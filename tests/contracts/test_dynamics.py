@@ -79,6 +79,7 @@ def refusal(laplacian: str, scheme: str) -> str | None:
         "needs a symmetric operator": time.needs_symmetric and not space.symmetric,
         "spectrum is known": time.needs_interval and space.interval is None,
         "exact solution for": bool(time.exact) and scheme not in space.exact_with,
+        "indefinite": scheme == "newmark" and space.interval is not None and space.interval[1] > 0,
     }
     return next((said for said, holds in reasons.items() if holds), None)
 
