@@ -1,1 +1,1 @@
-"""The reproduction: cells are measured and kept as records, exhibits are made from them, and shown as text or a page."""
+"""The reproduction: cells are measured and kept as records, exhibits are made from them, shown as text or as pages."""
