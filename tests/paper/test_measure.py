@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,15 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workplace:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(BUDGETS, "csbm", BUDGET)
     return Workplace(results=tmp_path / "results")
+
+
+@pytest.fixture
+def _two_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The winner is measured twice instead of ten times: for tests of the search."""
+    monkeypatch.setattr(gwn.paper.measure, "recipe_of", lambda cell: replace(recipe_of(cell), runs=2))
+
+
+two_runs = pytest.mark.usefixtures("_two_runs")
 
 
 @pytest.fixture(scope="session")
@@ -81,6 +91,7 @@ def test_a_finished_cell_is_not_computed_again(measured: Workplace, monkeypatch:
     assert cell_file(measured.results, MLP).read_bytes() == before
 
 
+@two_runs
 def test_a_killed_cell_continues_from_its_trials_and_runs(place: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as killed:
         killed.setattr(gwn.paper.measure, "write_cell", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
@@ -101,6 +112,7 @@ def test_a_repeated_cell_is_identical(measured: Workplace) -> None:
     assert [run["val_loss"] for run in again["runs"]] == [run["val_loss"] for run in record["runs"]]
 
 
+@two_runs
 def test_settings_for_one_tau_are_the_best_of_its_trials(place: Workplace) -> None:
     cell = Cell(dataset="csbm", split="stratified", row="gwn-sym", tau=5.0)
     record = measure_cell(cell, place)
@@ -108,6 +120,7 @@ def test_settings_for_one_tau_are_the_best_of_its_trials(place: Workplace) -> No
     assert record["search"]["trials"] >= 1
 
 
+@two_runs
 def test_of_two_searches_the_better_on_validation_is_taken(place: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
     budget = Budget(trials=2, splits=1, peer_trials=2, peer_splits=1, on_rows=3)
     monkeypatch.setitem(BUDGETS, "csbm", budget)
@@ -122,6 +135,7 @@ def test_of_two_searches_the_better_on_validation_is_taken(place: Workplace, mon
     assert record["settings"]["row_normalize"] == record["search"]["space"].endswith("-normalized")
 
 
+@two_runs
 def test_the_best_of_both_searches_play_off(place: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
     budget = Budget(trials=3, splits=1, peer_trials=2, peer_splits=1, on_rows=3, finalists=2, playoff_splits=2)
     monkeypatch.setitem(BUDGETS, "csbm", budget)
