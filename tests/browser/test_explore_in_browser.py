@@ -96,17 +96,21 @@ def test_the_choice_of_dynamics_and_its_warning(page: Any) -> None:
 
 def test_a_click_on_a_node_shows_its_waveform(page: Any) -> None:
     before = waveform(page)
-    node, x, y = page.evaluate(
-        """() => {
-            const box = document.getElementById('graph'), frame = box.getBoundingClientRect(), full = box._fullLayout;
-            const node = GWN.graph.x.indexOf(Math.max(...GWN.graph.x));  // at the rim, where no other is near
-            return [node, frame.x + full.xaxis._offset + full.xaxis.l2p(GWN.graph.x[node]),
-                    frame.y + full.yaxis._offset + full.yaxis.l2p(GWN.graph.y[node])];
-        }"""
-    )
-    page.mouse.move(x + 1, y)
-    page.mouse.move(x, y)
-    page.wait_for_function("document.querySelector('#graph .hoverlayer').childElementCount > 0")
+    for _ in range(600):  # a move that comes while the picture is being drawn finds no node: it is made again
+        node, x, y = page.evaluate(
+            """() => {
+                const box = document.getElementById('graph'), frame = box.getBoundingClientRect();
+                const full = box._fullLayout;
+                const node = GWN.graph.x.indexOf(Math.max(...GWN.graph.x));  // at the rim, where no other is near
+                return [node, frame.x + full.xaxis._offset + full.xaxis.l2p(GWN.graph.x[node]),
+                        frame.y + full.yaxis._offset + full.yaxis.l2p(GWN.graph.y[node])];
+            }"""
+        )
+        page.mouse.move(x + 1, y)
+        page.mouse.move(x, y)
+        page.wait_for_timeout(200)
+        if page.evaluate("document.querySelector('#graph .hoverlayer').childElementCount > 0"):
+            break
     page.mouse.down()
     page.mouse.up()
     page.wait_for_function("(node) => GWN.state.node === node", arg=node)
