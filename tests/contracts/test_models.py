@@ -250,12 +250,13 @@ def test_impossible_settings_are_refused_in_one_line(spec: ModelSpec, setting: s
     assert "\n" not in str(error.value)
 
 
-@every_model
-def test_numbers_of_layers_must_be_positive(spec: ModelSpec) -> None:
-    for name in spec.settings():
-        if name.endswith("layers"):
-            with pytest.raises(GWNError, match="at least one layer"):
-                spec.build(IN, OUT, **{name: 0})
+@pytest.mark.parametrize(
+    ("model", "setting"),
+    [(name, setting) for name, spec in MODELS.items() for setting in spec.settings() if setting.endswith("layers")],
+)
+def test_numbers_of_layers_must_be_positive(model: str, setting: str) -> None:
+    with pytest.raises(GWNError, match="at least one layer"):
+        MODELS[model].build(IN, OUT, **{setting: 0})
 
 
 @every_model

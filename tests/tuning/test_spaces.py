@@ -7,6 +7,7 @@ from typing import Any
 
 import optuna
 import pytest
+from torch import nn
 
 from gwn import GWNError
 from gwn.dimension import Dimension
@@ -72,7 +73,8 @@ def test_every_choice_can_be_built(space: str, model: str) -> None:
     for one in samples(space, model, 60 if spec.kind == "wave" else 10):
         TrainConfig(**{name: value for name, value in one.items() if name in training})
         settings = {name: value for name, value in one.items() if name not in training}
-        spec.build(3, 2, **{**settings, **narrow})
+        assert settings.keys() <= spec.settings().keys()
+        assert isinstance(spec.build(3, 2, **{**settings, **narrow}), nn.Module)
 
 
 def test_extended_space_offers_everything_and_keeps_one_step_within_reach() -> None:
