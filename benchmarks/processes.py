@@ -24,7 +24,7 @@ from benchmarks.timing import fixed_threads
 from benchmarks.worker import run_python
 from gwn.distributed.fit import part_loss
 from gwn.distributed.parts import Part, cut
-from gwn.distributed.process_group import Team, joined
+from gwn.distributed.process_group import Message, ProcessGroup, joined
 from gwn.training.loop import node_loss, train_step
 from gwn.training.partitions import assign_rows
 
@@ -44,7 +44,7 @@ class ProcessJob:
 
 @dataclass(frozen=True, kw_only=True)
 class ProcessAnswer:
-    """Milliseconds of the fastest step of one process and of the team, and what the team sends in it.
+    """Milliseconds of the fastest step of one process and of the group, and what the group sends in it.
 
     halo_rows   boundary rows of all processes, each counted where it is needed
     own_rows    rows of the largest part
@@ -86,42 +86,44 @@ def process_verdicts(rows: Sequence[Row]) -> list[Verdict]:
 
 
 def measure_processes(job: ProcessJob, count: int) -> ProcessAnswer:
-    """The answer of a team that torchrun starts."""
+    """The answer of a group that torchrun starts."""
     launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(count)]
     command = [*launcher, "-m", __spec__.name, json.dumps(asdict(job))]
     said = run_python(command, what=f"{count} processes on {job.folder}", threads=1)
     return ProcessAnswer(**json.loads(said.strip().splitlines()[-1]))
 
 
-def measure_team(team: Team, job: ProcessJob) -> ProcessAnswer:
+def measure_group(group: ProcessGroup, job: ProcessJob) -> ProcessAnswer:
     """All processes call this at the same time."""
     torch.manual_seed(0)
     problem = problem_in(job.folder, width=WIDTH, steps=STEPS)
     graph = problem.graph
     models = [gwn_model(problem, job.laplacian) for _ in "12"]
     adjacency = models[0].adjacency(graph.x, graph.edge_index)
-    owner = team.from_leader(assign_rows(adjacency, team.size, job.partition) if team.leads else None)
-    part = Part.build(team, cut(graph, adjacency, owner)[team.rank])
+    owned = Message(tensors={"owner": assign_rows(adjacency, group.size, job.partition)}) if group.leads else None
+    owner = group.broadcast(owned).tensors["owner"]
+    part = Part.build(group, cut(graph, adjacency, owner)[group.rank])
     mine = torch.isin(part.nodes, problem.rows).nonzero().flatten()
     part_of_loss = partial(part_loss, models[1], part, mine, problem.rows.numel())
-    of_team = partial(train_step, models[1], part_of_loss, adam(models[1]), team.sum_)
+    of_group = partial(train_step, models[1], part_of_loss, adam(models[1]), group.sum_)
     of_one = partial(train_step, models[0], partial(node_loss, models[0], graph, problem.rows), adam(models[0]))
-    if not team.leads:
+    if not group.leads:
         del problem, graph, adjacency, of_one
-    times: dict[str, list[float]] = {"one": [], "team": []}
+    times: dict[str, list[float]] = {"one": [], "group": []}
     begin, more = time.perf_counter(), True
     while more:
-        if team.leads:
+        if group.leads:
             _time(of_one, times["one"])
-        team.sum_(torch.zeros(1))  # the others wait here
-        _time(of_team, times["team"])
-        more = bool(team.from_leader(time.perf_counter() - begin < job.seconds or len(times["one"]) < 3))
+        group.sum_(torch.zeros(1))  # the others wait here
+        _time(of_group, times["group"])
+        wanted = group.leads and (time.perf_counter() - begin < job.seconds or len(times["one"]) < 3)
+        more = bool(group.sum_(torch.tensor([int(wanted)])))
     counts = torch.tensor([part.adjacency.matrix.pattern.exchange.halo_size])  # type: ignore[attr-defined]
     return ProcessAnswer(
         one_ms=1e3 * min(times["one"][1:] or [0.0]),  # the first one builds what later ones reuse
-        team_ms=1e3 * min(times["team"][1:]),
-        rounds=len(times["team"]) - 1,
-        halo_rows=int(team.sum_(counts)),
+        team_ms=1e3 * min(times["group"][1:]),
+        rounds=len(times["group"]) - 1,
+        halo_rows=int(group.sum_(counts)),
         own_rows=int(torch.bincount(owner).max()),
     )
 
@@ -133,8 +135,8 @@ def _time(step: TrainStep, times: list[float]) -> None:
 
 
 if __name__ == "__main__":
-    with fixed_threads(1), joined() as joined_team:
-        assert joined_team is not None
-        found = measure_team(joined_team, ProcessJob(**json.loads(sys.argv[1])))
-        if joined_team.leads:
+    with fixed_threads(1), joined() as joined_group:
+        assert joined_group is not None
+        found = measure_group(joined_group, ProcessJob(**json.loads(sys.argv[1])))
+        if joined_group.leads:
             print(json.dumps(asdict(found)))

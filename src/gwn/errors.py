@@ -26,8 +26,8 @@ class Diverged(GWNError):
     """A training run that overflowed or became NaN; the text names the cause and the setting to change."""
 
 
-class TeamBroken(GWNError):
-    """Another process of the team is gone: the cause lies there, and is told there."""
+class ProcessLost(GWNError):
+    """Another process of the group is gone: the cause lies there, and is told there."""
 
 
 def refuse_newer(path: object, found: object, known: int) -> None:

@@ -17,7 +17,7 @@ from benchmarks.problem import arxiv_folder, uniform_graph
 from benchmarks.scale_page import NOT_YET, PAGE, TABLES, Shape, columns_in, fill_page, step_of_fa, step_of_sym
 from benchmarks.worker import Answer, Job, main, measure_alone, measure_here
 from gwn.cli.main import main as gwn_main
-from gwn.distributed.process_group import Team
+from gwn.distributed.process_group import ProcessGroup
 from gwn.errors import GWNError
 
 ROOT = Path(__file__).parent.parent.parent
@@ -103,7 +103,7 @@ def test_several_processes_and_one_are_timed_in_turns(settings: Settings) -> Non
     job = processes.ProcessJob(
         folder=str(arxiv_folder(settings).path), laplacian="fa", partition="contiguous", seconds=1e-3
     )
-    answer = processes.measure_team(Team(rank=0, size=1, device=torch.device("cpu")), job)
+    answer = processes.measure_group(ProcessGroup(rank=0, size=1, device=torch.device("cpu")), job)
     assert answer.rounds == 2
     assert answer.halo_rows == 0  # one process owns every row
     assert answer.own_rows == 400

@@ -11,14 +11,14 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from graphs import AWKWARD_NODES, AWKWARD_WEIGHTS, awkward, normal, random_edges
-from gwn.distributed.parts import Part, cut
-from gwn.distributed.process_group import Team
+from gwn.distributed.parts import Part, cut, rows_of_message
+from gwn.distributed.process_group import ProcessGroup
 from gwn.graph import Graph
 from gwn.laplacians import LAPLACIANS
 from gwn.networks import GWN
 from gwn.training.partitions import assign_rows
+from process_groups import run_group
 from seeds import reseed
-from teams import run_team
 
 NODES = 60
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -47,11 +47,11 @@ def logits_and_gradients(model: GWN, seen: Graph | Part, total: int) -> tuple[Te
     return logits.detach(), [p.grad.clone() for p in model.parameters() if p.grad is not None]
 
 
-def compare(team: Team) -> dict[str, float]:
+def compare(group: ProcessGroup) -> dict[str, float]:
     """The largest difference from one process, relative to the largest value, for all settings."""
     found = {}
     for dtype, names in ((torch.float32, ("sym", "fa", "directed")), (torch.float64, SETTINGS)):
-        if team.size > 2 and dtype == torch.float64:  # more processes than cores wait for each other
+        if group.size > 2 and dtype == torch.float64:  # more processes than cores wait for each other
             continue
         graph = some_graph(dtype)
         for name in names:
@@ -61,12 +61,13 @@ def compare(team: Team) -> dict[str, float]:
             whole, gradients = logits_and_gradients(model, graph, graph.num_nodes)
             adjacency = model.adjacency(graph.x, graph.edge_index, graph.edge_weight)
             for method in ("metis", "contiguous") if dtype == torch.float32 else ("contiguous",):
-                owner = assign_rows(adjacency, team.size, method)
-                part = Part.build(team, team.deal(cut(graph, adjacency, owner) if team.leads else None))
+                owner = assign_rows(adjacency, group.size, method)
+                messages = [rows.to_message() for rows in cut(graph, adjacency, owner)] if group.leads else None
+                part = Part.build(group, rows_of_message(group.scatter(messages)))
                 logits, shares = logits_and_gradients(model, part, graph.num_nodes)
                 pairs = [
                     (logits, whole[part.nodes]),
-                    *((team.sum_(a), b) for a, b in zip(shares, gradients, strict=True)),
+                    *((group.sum_(a), b) for a, b in zip(shares, gradients, strict=True)),
                 ]
                 errors = [float((a - b).abs().max() / b.abs().max().clamp_min(1e-6)) for a, b in pairs]
                 found[f"{dtype} {name} {method}"] = max(errors)
@@ -76,7 +77,7 @@ def compare(team: Team) -> dict[str, float]:
 @pytest.mark.parametrize("size", [2, 4])
 def test_same_as_one_process(size: int, tmp_path: Path) -> None:
     pytest.importorskip("pymetis")
-    for errors in run_team(size, tmp_path, compare):
+    for errors in run_group(size, tmp_path, compare):
         assert isinstance(errors, dict), errors
         for what, error in errors.items():
             assert error < (1e-5 if "float32" in what else 1e-12), what

@@ -1,4 +1,4 @@
-"""Runs in several processes: the weights of one process, dropout that does not know the team, and going on."""
+"""Runs in several processes: the weights of one process, dropout that does not know the group, and going on."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ import torch
 from graphs import toy_graph
 from gwn import GWNError
 from gwn.data.splits import stratified
-from gwn.distributed.process_group import Team
-from gwn.distributed.runs import Leader, follow
-from gwn.models import model_spec
+from gwn.distributed.process_group import ProcessGroup
+from gwn.distributed.runs import Leader, Recipe, follow
 from gwn.training import TrainConfig
 from gwn.training.checkpoint import Checkpoints
 from gwn.training.loop import Fit, fit
+from process_groups import run_group
 from seeds import reseed
-from teams import run_team
 
 Outcome = tuple[dict[str, Any], dict[str, Any]]
 
@@ -38,15 +37,16 @@ DROPPED: dict[str, dict[str, Any]] = {
 
 def task(
     *, model: str, sparse: bool = False, batch_size: int = 0, epochs: int = 5, **settings: Any
-) -> tuple[Any, Any, Any, Any, str]:
-    """The arguments of `fit`."""
+) -> tuple[Any, Any, Any, Any, Any, str]:
+    """The arguments of `Leader.fit`; without the first, those of `fit`."""
     # In float64: the optimiser divides by the size of a gradient, so one that is nothing but rounding moves a weight.
     graph = toy_graph(50, 3).compact(2.0 if sparse else 0.0).to("cpu", torch.float64)
     reseed(1)
     usual = {"hidden_channels": 8, "dropout": 0.0, **({} if model == "gcn" else {"time": 2.0})}
-    network = model_spec(model).build(8, 3, **{**usual, **settings}).double()
+    recipe = Recipe(model=model, settings={**usual, **settings}, features=8, classes=3)
+    network = recipe.build().double()
     config = TrainConfig(epochs=epochs, batch_size=batch_size, device="cpu", dtype="float64", stopping="none")
-    return network, graph, stratified(graph.labels, 0), config, "accuracy"
+    return recipe, network, graph, stratified(graph.labels, 0), config, "accuracy"
 
 
 def outcome(fitted: Fit) -> Outcome:
@@ -54,12 +54,12 @@ def outcome(fitted: Fit) -> Outcome:
     return {name: weight.numpy() for name, weight in fitted.weights.items()}, facts  # tensors would be shared memory
 
 
-def lead(team: Team, runs: dict[str, dict[str, Any]], **options: Any) -> dict[str, Outcome] | None:
-    """All runs in one team, one after the other."""
-    if not team.leads:
-        follow(team)
+def lead(group: ProcessGroup, runs: dict[str, dict[str, Any]], **options: Any) -> dict[str, Outcome] | None:
+    """All runs in one group, one after the other."""
+    if not group.leads:
+        follow(group)
         return None
-    leader = Leader(team, **options)
+    leader = Leader(group, **options)
     try:
         return {name: outcome(leader.fit(*task(**run))) for name, run in runs.items()}
     finally:
@@ -77,13 +77,13 @@ def assert_same(found: dict[str, Outcome], expected: dict[str, Outcome]) -> None
 
 @pytest.mark.parametrize("size", [2, 4])
 def test_trained_weights_equal_one_process(size: int, tmp_path: Path) -> None:
-    found, *others = run_team(size, tmp_path, lead, RUNS)
-    assert_same(found, {name: outcome(fit(*task(**run))) for name, run in RUNS.items()})
+    found, *others = run_group(size, tmp_path, lead, RUNS)
+    assert_same(found, {name: outcome(fit(*task(**run)[1:])) for name, run in RUNS.items()})
     assert others == [None] * (size - 1)
 
 
-def test_dropout_does_not_depend_on_the_team(tmp_path: Path) -> None:
-    alone, two, four = (run_team(size, tmp_path, lead, DROPPED)[0] for size in (1, 2, 4))
+def test_dropout_does_not_depend_on_the_number_of_processes(tmp_path: Path) -> None:
+    alone, two, four = (run_group(size, tmp_path, lead, DROPPED)[0] for size in (1, 2, 4))
     assert_same(two, alone)
     assert_same(four, alone)
 
@@ -92,29 +92,29 @@ class Interrupted(Exception):
     pass
 
 
-def interrupt(team: Team, run: dict[str, Any], path: Path, at: int) -> None:
+def interrupt(group: ProcessGroup, run: dict[str, Any], path: Path, at: int) -> None:
     """Train with a checkpoint after every epoch, and fail in the middle."""
-    if not team.leads:
-        follow(team)
+    if not group.leads:
+        follow(group)
         return
 
     def on_epoch(epoch: int, score: float) -> None:
         if epoch == at:
             raise Interrupted
 
-    leader = Leader(team)
+    leader = Leader(group)
     try:
         leader.fit(*task(**run), on_epoch, Checkpoints(path, "a run", seconds=0.0))
     finally:
         leader.dismiss()
 
 
-def resume(team: Team, run: dict[str, Any], path: Path) -> dict[str, Outcome] | None:
-    if not team.leads:
-        follow(team)
+def resume(group: ProcessGroup, run: dict[str, Any], path: Path) -> dict[str, Outcome] | None:
+    if not group.leads:
+        follow(group)
         return None
     seen: list[int] = []
-    leader = Leader(team)
+    leader = Leader(group)
     try:
         fitted = leader.fit(*task(**run), lambda epoch, score: seen.append(epoch), Checkpoints(path, "a run"))
     finally:
@@ -125,21 +125,21 @@ def resume(team: Team, run: dict[str, Any], path: Path) -> dict[str, Outcome] | 
 
 def test_goes_on_with_another_number_of_processes(tmp_path: Path) -> None:
     run, path = {"model": "gwn-fa", "dropout": 0.5}, tmp_path / "folder" / "run-00.checkpoint"
-    first, second = run_team(2, tmp_path, interrupt, run, path, 4)
+    first, second = run_group(2, tmp_path, interrupt, run, path, 4)
     assert first.startswith("Interrupted")
-    assert second.startswith("TeamBroken: another of the processes ended")
+    assert second.startswith("ProcessLost: another of the processes ended")
     assert path.is_file()
-    found = run_team(3, tmp_path, resume, run, path)[0]
+    found = run_group(3, tmp_path, resume, run, path)[0]
     assert isinstance(found, dict), found
     assert found.pop("seen")[1]["epochs"] == [4, 5]  # the third epoch's checkpoint was the last
-    assert_same(found, {"run": run_team(2, tmp_path, lead, {"run": run})[0]["run"]})
+    assert_same(found, {"run": run_group(2, tmp_path, lead, {"run": run})[0]["run"]})
 
 
-def refused(team: Team) -> list[str] | None:
-    if not team.leads:
-        follow(team)
+def refused(group: ProcessGroup) -> list[str] | None:
+    if not group.leads:
+        follow(group)
         return None
-    leader, said = Leader(team), []
+    leader, said = Leader(group), []
     impossible: tuple[dict[str, Any], ...] = (
         {"model": "gcn"},
         {"model": "gwn", "laplacian": "physical", "scheme": "newmark"},
@@ -152,13 +152,13 @@ def refused(team: Team) -> list[str] | None:
             leader.fit(*task(**run))
         said.append(str(error.value))
     good: dict[str, Any] = {"model": "gwn-sym", "epochs": 1}
-    leader.fit(*task(**good))  # and the team still works
+    leader.fit(*task(**good))  # and the group still works
     leader.dismiss()
     return said
 
 
 def test_what_cannot_be_shared_is_refused(tmp_path: Path) -> None:
-    said, other = run_team(2, tmp_path, refused)
+    said, other = run_group(2, tmp_path, refused)
     assert isinstance(said, list), said
     for text, word in zip(
         said, ("only wave networks", "'newmark'", "dropout on alpha", "'batch'", "precompute"), strict=True

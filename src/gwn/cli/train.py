@@ -9,12 +9,11 @@ from typing import Any
 
 import typer
 
-from gwn.cli.processes import shared, shared_by_processes, with_team
+from gwn.cli.processes import training_processes
 from gwn.cli.terminal import print_table
 from gwn.errors import GWNError
 
 
-@shared_by_processes
 def train(
     dataset: str | None = typer.Argument(None, help="A dataset by name (`gwn data list`), or a graph folder."),
     model: str = typer.Option("gwn-sym", "--model", "-m", help="A model by name: see `gwn models`."),
@@ -69,67 +68,73 @@ def train(
 
       gwn train FOLDER --model gwn-fa --processes 2 --runs 1
     """
-    from gwn.cli.progress import TrainingProgress
-    from gwn.cli.source import OnFiles, how_it_was_read, open_source
-    from gwn.data import make_splits
-    from gwn.models import model_spec
-    from gwn.settings import find_tuned
-    from gwn.training import TrainConfig, run_experiment
-    from gwn.training.config import effective_settings, parse_settings
+    with training_processes(processes, device=device, partition=partition) as leader:
+        from gwn.cli.progress import TrainingProgress
+        from gwn.cli.source import OnFiles, how_it_was_read, open_source
+        from gwn.data import make_splits
+        from gwn.models import model_spec
+        from gwn.settings import find_tuned
+        from gwn.training import TrainConfig, run_experiment
+        from gwn.training.config import effective_settings, parse_settings
 
-    spec = model_spec(model)
-    for_model, for_training = parse_settings(spec, [*settings, "precompute=true"] if precompute else settings)
-    of_machine = {"device": device, "dtype": dtype, "deterministic": deterministic}
-    config = TrainConfig(**{**spec.training, **of_machine, **for_training})
-    chosen = effective_settings(spec, for_model)
-    spec.build(1, 2, **chosen)  # a wrong setting is said before any data is read
-    columns: dict[str, Any] = {
-        "label_column": label_column,
-        "id_column": id_column,
-        "weight_column": weight_column,
-        "source_column": source_column,
-        "target_column": target_column,
-        "drop_columns": drop_column,
-        "structural": features,
-    }
-    files = OnFiles(dataset, memory, chosen)
-    on_disk = files.active or (shared() and files.graph is not None)
-    data, origin = files.source() if on_disk else open_source(dataset, edges, nodes, graph, directed, columns)
-    if not quiet and how_it_was_read(origin):
-        typer.echo(how_it_was_read(origin), err=True)
-    splits = make_splits(data, split, runs, seed)
-    table = None
-    if tuned and dataset is not None:
-        table = find_tuned(spec, dataset, splits[0].kind, data.graph.content_hash())
-    if table is not None:
-        if not quiet:
-            typer.echo(f"using tuned settings from {table.file} [{table.place}]; --no-tuned for the defaults", err=True)
-        merged, of_training = table.merge(spec, for_model, for_training)
-        chosen, config = effective_settings(spec, merged), replace(config, **of_training)
-        spec.build(1, 2, **chosen)
-    experiment = files.experiment(
-        out,
-        dataset=data,
-        model=spec,
-        settings=chosen,
-        config=config,
-        splits=splits,
-        seed=seed,
-        origin=origin,
-        settings_from=None if table is None else table.origin([*for_model, *for_training]),
-    )
-    experiment = with_team(experiment, files.graph)
-    with TrainingProgress(runs, config.epochs, quiet=quiet) as progress:
-        files.report = progress.on_columns
-        result, folder = run_experiment(
-            experiment,
+        spec = model_spec(model)
+        for_model, for_training = parse_settings(spec, [*settings, "precompute=true"] if precompute else settings)
+        of_machine = {"device": device, "dtype": dtype, "deterministic": deterministic}
+        config = TrainConfig(**{**spec.training, **of_machine, **for_training})
+        chosen = effective_settings(spec, for_model)
+        spec.build(1, 2, **chosen)  # a wrong setting is said before any data is read
+        columns: dict[str, Any] = {
+            "label_column": label_column,
+            "id_column": id_column,
+            "weight_column": weight_column,
+            "source_column": source_column,
+            "target_column": target_column,
+            "drop_columns": drop_column,
+            "structural": features,
+        }
+        files = OnFiles(dataset, memory, chosen)
+        on_disk = files.active or (leader is not None and files.graph is not None)
+        data, origin = files.source() if on_disk else open_source(dataset, edges, nodes, graph, directed, columns)
+        if not quiet and how_it_was_read(origin):
+            typer.echo(how_it_was_read(origin), err=True)
+        splits = make_splits(data, split, runs, seed)
+        table = None
+        if tuned and dataset is not None:
+            table = find_tuned(spec, dataset, splits[0].kind, data.graph.content_hash())
+        if table is not None:
+            if not quiet:
+                typer.echo(
+                    f"using tuned settings from {table.file} [{table.place}]; --no-tuned for the defaults", err=True
+                )
+            merged, of_training = table.merge(spec, for_model, for_training)
+            chosen, config = effective_settings(spec, merged), replace(config, **of_training)
+            spec.build(1, 2, **chosen)
+        experiment = files.experiment(
             out,
-            force=force,
-            checkpoint_seconds=checkpoint,
-            on_progress=progress.on_epoch,
-            on_run=progress.on_run,
-            say=(lambda line: None) if quiet else (lambda line: typer.echo(line, err=True)),
+            dataset=data,
+            model=spec,
+            settings=chosen,
+            config=config,
+            splits=splits,
+            seed=seed,
+            origin=origin,
+            settings_from=None if table is None else table.origin([*for_model, *for_training]),
         )
+        if leader is not None:
+            from gwn.distributed.runs import DistributedExperiment
+
+            experiment = DistributedExperiment.of(experiment, leader, files.graph)
+        with TrainingProgress(runs, config.epochs, quiet=quiet) as progress:
+            files.report = progress.on_columns
+            result, folder = run_experiment(
+                experiment,
+                out,
+                force=force,
+                checkpoint_seconds=checkpoint,
+                on_progress=progress.on_epoch,
+                on_run=progress.on_run,
+                say=(lambda line: None) if quiet else (lambda line: typer.echo(line, err=True)),
+            )
     if as_json:
         typer.echo(json.dumps({**result, "folder": str(folder)}, indent=2))
     else:

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from gwn.data.splits import Split
 from gwn.distributed.parts import Part
-from gwn.distributed.process_group import Team
+from gwn.distributed.process_group import Message, ProcessGroup
 from gwn.errors import Diverged
 from gwn.networks import GWN
 from gwn.registry import lookup
@@ -28,7 +28,7 @@ from gwn.training.metrics import METRICS
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Share:
+class NodeShare:
     """One process's share of a run.
 
     train, evaluated   own rows that train, and those that validate or test
@@ -46,13 +46,18 @@ class Share:
     order: Tensor | None = None
     val_size: int = 0
 
-    def to(self, device: torch.device) -> Share:
+    @classmethod
+    def from_message(cls, message: Message) -> NodeShare:
+        """What a process receives."""
+        return cls(**message.fields)
+
+    def to(self, device: torch.device) -> NodeShare:
         """The same on another device."""
         moved: dict[str, Any] = {n: v.to(device) for n, v in vars(self).items() if isinstance(v, Tensor)}
         return replace(self, **moved)
 
 
-def share_out(split: Split, y: Tensor, nodes: Sequence[Tensor]) -> list[Share]:
+def split_among_processes(split: Split, y: Tensor, nodes: Sequence[Tensor]) -> list[NodeShare]:
     """The share of every process; `nodes` has the nodes that each owns, in the order of its rows."""
     place = torch.full((y.numel(),), -1)
     place[split.train] = torch.arange(split.train.numel())
@@ -63,7 +68,7 @@ def share_out(split: Split, y: Tensor, nodes: Sequence[Tensor]) -> list[Share]:
     for own in nodes:
         train = (place[own] >= 0).nonzero().flatten()
         shares.append(
-            Share(
+            NodeShare(
                 train=train,
                 train_places=place[own[train]],
                 train_size=split.train.numel(),
@@ -85,11 +90,17 @@ class PartTask(Task):
     """One process's part of the graph: the same steps as one process makes, each on the rows that are owned here."""
 
     def __init__(
-        self, team: Team, model: GWN, part: Part, share: Share, config: TrainConfig, metric: str = "accuracy"
+        self,
+        group: ProcessGroup,
+        model: GWN,
+        part: Part,
+        share: NodeShare,
+        config: TrainConfig,
+        metric: str = "accuracy",
     ) -> None:
-        self.team, self.model, self.part, self.share, self.metric = team, model, part, share, metric
+        self.group, self.model, self.part, self.share, self.metric = group, model, part, share, metric
         self.batch_size = config.batch_size
-        self.sum_ = team.sum_
+        self.sum_ = group.sum_
 
     def losses(self) -> Iterator[Loss]:
         for rows, size in self._batches():
@@ -116,8 +127,8 @@ class PartTask(Task):
         self.model.eval()
         share = self.share
         with torch.no_grad():
-            logits = self.team.gather(self.model(self.part.x, self.part.adjacency, rows=share.evaluated))
-        scores = torch.zeros(3, dtype=torch.float64, device=self.team.device)
+            logits = self.group.gather(self.model(self.part.x, self.part.adjacency, rows=share.evaluated))
+        scores = torch.zeros(3, dtype=torch.float64, device=self.group.device)
         if logits is not None:
             assert share.answers is not None
             assert share.order is not None
@@ -128,7 +139,7 @@ class PartTask(Task):
             scores[0] = F.cross_entropy(val, y_val)
             if math.isfinite(float(scores[0])):
                 scores[1], scores[2] = score(val, y_val), score(test, y_test)
-        val_loss, val_score, test_score = self.team.sum_(scores).tolist()
+        val_loss, val_score, test_score = self.group.sum_(scores).tolist()
         return Evaluation(val=val_score, val_loss=val_loss, test=lambda: test_score)
 
     def diverged(self, epoch: int, loss: float) -> Diverged:

@@ -16,7 +16,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from gwn.distributed.process_group import Swap, Team
+from gwn.distributed.process_group import ProcessGroup, Swap
 from gwn.sparse import Pattern, SparseMatrix, edge_dot, matmul
 
 
@@ -30,24 +30,24 @@ class Exchange:
     size   own rows
     """
 
-    team: Team
+    group: ProcessGroup
     rows: Tensor
     give: tuple[int, ...]
     take: tuple[int, ...]
     size: int
 
     @classmethod
-    def plan(cls, team: Team, bounds: Tensor, halo: Tensor) -> Exchange:
+    def plan(cls, group: ProcessGroup, bounds: Tensor, halo: Tensor) -> Exchange:
         """Everybody says which rows they need, and hears which are needed of them.
 
         bounds   process r owns the rows bounds[r] ... bounds[r + 1] - 1
         halo     the rows needed here, sorted
         """
         edges = torch.searchsorted(halo, bounds.to(halo.device)).diff().tolist()
-        give = team.swap_counts(edges)
-        asked = team.swap(halo.to(team.device), edges, give).wait()
-        start, end = int(bounds[team.rank]), int(bounds[team.rank + 1])
-        return cls(team=team, rows=asked - start, give=tuple(give), take=tuple(edges), size=end - start)
+        give = group.swap_counts(edges)
+        asked = group.swap(halo.to(group.device), edges, give).wait()
+        start, end = int(bounds[group.rank]), int(bounds[group.rank + 1])
+        return cls(group=group, rows=asked - start, give=tuple(give), take=tuple(edges), size=end - start)
 
     @property
     def halo_size(self) -> int:
@@ -55,11 +55,11 @@ class Exchange:
 
     def start(self, x: Tensor) -> Swap:
         """`H x`, on its way: [halo, ...] from [own, ...]."""
-        return self.team.swap(x.index_select(0, self.rows), self.give, self.take)
+        return self.group.swap(x.index_select(0, self.rows), self.give, self.take)
 
     def start_back(self, h: Tensor) -> Callable[[Tensor, float], Tensor]:
         """`H^T h`, on its way: the returned function adds it, times a factor, to own rows."""
-        swap = self.team.swap(h, self.take, self.give)
+        swap = self.group.swap(h, self.take, self.give)
         ones = SparseMatrix(self._return, h.new_ones(self._return.nnz))
         return lambda out, factor: ones.add_product_(out, swap.wait(), 1.0, factor)
 

@@ -1,4 +1,4 @@
-"""Rows of a graph folder, read by the process that owns them: nobody reads the whole graph."""
+"""The rows of a graph that one process owns: sent by the leader, or read from a graph folder by their owner."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from torch import Tensor
 from gwn.adjacency import Adjacency
 from gwn.data.folders.folder import GraphFolder, as_tensor
 from gwn.distributed.halo import Exchange, HaloMatrix, HaloPattern
-from gwn.distributed.process_group import Team
+from gwn.distributed.process_group import Message, ProcessGroup
 from gwn.graph import Graph
 from gwn.sparse import Pattern
+from gwn.training.config import DTYPES
 from gwn.training.partitions import ROW_COST, assign_weighted
 
 
@@ -42,9 +43,23 @@ class Rows:
     x: Tensor
     y: Tensor
 
-    def load(self) -> Rows:
-        """They are here already."""
-        return self
+    def to_message(self) -> Message:
+        """What the leader sends; sparse features as their three tensors."""
+        message = Message.of(self)
+        if self.x.layout == torch.sparse_csr:
+            x = message.tensors.pop("x")
+            message.tensors.update({"x.crow": x.crow_indices(), "x.col": x.col_indices(), "x.values": x.values()})
+            message.facts["x"] = list(x.shape)
+        return message
+
+    @classmethod
+    def from_message(cls, message: Message) -> Rows:
+        """What the owner receives."""
+        fields = message.fields
+        if "x.values" in fields:
+            crow, col, values = (fields.pop(f"x.{part}") for part in ("crow", "col", "values"))
+            fields["x"] = torch.sparse_csr_tensor(crow, col, values, fields["x"], check_invariants=False)
+        return cls(**fields)
 
 
 def cut(graph: Graph, adjacency: Adjacency, owner: Tensor) -> list[Rows]:
@@ -114,33 +129,33 @@ class Part:
     edge_weight: None = None
 
     @classmethod
-    def build(cls, team: Team, rows: Rows) -> Part:
+    def build(cls, group: ProcessGroup, rows: Rows) -> Part:
         """Own entries apart from those in the halo, and the exchange that fills it: all processes at the same time."""
-        low, high = int(rows.bounds[team.rank]), int(rows.bounds[team.rank + 1])
+        low, high = int(rows.bounds[group.rank]), int(rows.bounds[group.rank + 1])
         size = high - low
         row = torch.repeat_interleave(torch.arange(size), rows.crow.diff())
         own = (rows.col >= low) & (rows.col < high)
         halo, place = torch.unique(rows.col[~own], return_inverse=True)
         inner, inner_order = _pattern(row[own], rows.col[own] - low, (size, size))
         outer, outer_order = _pattern(row[~own], place, (size, halo.numel()))
-        values = torch.cat([rows.values[own][inner_order], rows.values[~own][outer_order]]).to(team.device)
-        exchange = Exchange.plan(team, rows.bounds, halo)
-        pattern = HaloPattern.join(_to(inner, team.device), _to(outer, team.device), exchange)
+        values = torch.cat([rows.values[own][inner_order], rows.values[~own][outer_order]]).to(group.device)
+        exchange = Exchange.plan(group, rows.bounds, halo)
+        pattern = HaloPattern.join(_to(inner, group.device), _to(outer, group.device), exchange)
         adjacency = Adjacency(
             matrix=HaloMatrix(pattern, values),
             eye=(pattern.row == pattern.col).to(values.dtype),
             is_edge=values != 0,
-            degree=rows.degree.to(team.device),
+            degree=rows.degree.to(group.device),
             symmetric=rows.symmetric,
             directed=rows.directed,
             self_loops=rows.self_loops,
-            node_numbers=rows.nodes.to(team.device),
+            node_numbers=rows.nodes.to(group.device),
         )
         return cls(
-            nodes=rows.nodes.to(team.device),
+            nodes=rows.nodes.to(group.device),
             adjacency=adjacency,
-            x=rows.x.to(team.device),
-            y=rows.y.to(team.device),
+            x=rows.x.to(group.device),
+            y=rows.y.to(group.device),
         )
 
     @property
@@ -174,6 +189,17 @@ class FolderRows:
     self_loops: str
     dtype: torch.dtype
 
+    def to_message(self) -> Message:
+        """What the leader sends."""
+        message = Message.of(self)
+        message.facts["dtype"] = next(name for name, dtype in DTYPES.items() if dtype == self.dtype)
+        return message
+
+    @classmethod
+    def from_message(cls, message: Message) -> FolderRows:
+        """What the owner receives."""
+        return cls(**{**message.fields, "dtype": DTYPES[message.facts["dtype"]]})
+
     def load(self) -> Rows:
         """`S_ij = 1 / sqrt(d_i d_j)` on these rows, with the diagonal, and their features and labels."""
         folder, size, loops = GraphFolder.open(self.path), self.nodes.numel(), self.self_loops == "add"
@@ -205,6 +231,11 @@ def _inverse_roots(folder: GraphFolder, nodes: np.ndarray[tuple[int, ...], np.dt
     """`1 / sqrt(d)`, zero where a node has no neighbours."""
     degree = torch.from_numpy(np.asarray(folder.indptr[nodes + 1] - folder.indptr[nodes])).double() + int(loops)
     return torch.where(degree > 0, degree.rsqrt(), torch.zeros_like(degree))
+
+
+def rows_of_message(message: Message) -> Rows:
+    """The rows that a process was sent, or those that it was told to read."""
+    return FolderRows.from_message(message).load() if "path" in message.facts else Rows.from_message(message)
 
 
 def cut_folder(

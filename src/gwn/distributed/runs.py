@@ -1,21 +1,23 @@
-"""An experiment whose runs are trained by a team of processes."""
+"""An experiment whose runs are trained by a group of processes."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from gwn.data import Split
 from gwn.data.folders.folder import GraphFolder
-from gwn.distributed.fit import PartTask, share_out
-from gwn.distributed.parts import Part, cut, cut_folder
-from gwn.distributed.process_group import Team
-from gwn.errors import Diverged, GWNError, TeamBroken
+from gwn.distributed.fit import NodeShare, PartTask, split_among_processes
+from gwn.distributed.parts import FolderRows, Part, Rows, cut, cut_folder, rows_of_message
+from gwn.distributed.process_group import Message, ProcessGroup
+from gwn.errors import Diverged, GWNError, ProcessLost
 from gwn.graph import Graph
+from gwn.models import model_spec
 from gwn.networks import GWN
 from gwn.outofcore.experiment import folder_facts
 from gwn.training.checkpoint import Checkpoint, Checkpoints, Fit
@@ -23,6 +25,8 @@ from gwn.training.config import TrainConfig
 from gwn.training.experiment import Experiment
 from gwn.training.loop import OnEpoch, train_task
 from gwn.training.partitions import assign_rows
+
+NO_MORE_WORK = Message(facts={"end": True})
 
 
 def check_divisible(model: nn.Module, config: TrainConfig) -> GWN:
@@ -44,34 +48,84 @@ def check_divisible(model: nn.Module, config: TrainConfig) -> GWN:
     return model
 
 
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """What every process builds the network from: a model by its name, its settings, and the sizes of the graph."""
+
+    model: str
+    settings: Mapping[str, Any]
+    features: int
+    classes: int
+
+    def build(self) -> nn.Module:
+        return model_spec(self.model).build(self.features, self.classes, **self.settings)
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Job:
-    """What a process needs to take part in one run, beside its rows and its share of the split."""
+    """What a process needs to take part in one run, beside its rows and its nodes of the split."""
 
-    model: GWN
+    recipe: Recipe
+    weights: dict[str, Tensor]
     config: TrainConfig
     metric: str
     threads: int
-    generator: torch.Tensor
+    generator: Tensor
     checkpoint: Checkpoint | None
     new_rows: bool
+
+    def to_message(self) -> Message:
+        """What the leader sends."""
+        facts = {
+            "recipe": {**vars(self.recipe), "settings": dict(self.recipe.settings)},
+            "config": asdict(self.config),
+            "metric": self.metric,
+            "threads": self.threads,
+            "new_rows": self.new_rows,
+            "checkpoint": None,
+        }
+        tensors = {"generator": self.generator, **{f"weights.{name}": w for name, w in self.weights.items()}}
+        if self.checkpoint is not None:
+            facts["checkpoint"], members = self.checkpoint.to_parts()
+            tensors.update({f"checkpoint.{name}": tensor for name, tensor in members.items()})
+        return Message(facts=facts, tensors=tensors)
+
+    @classmethod
+    def from_message(cls, message: Message) -> Job:
+        """What the others receive."""
+        facts = dict(message.facts)
+        facts["recipe"], facts["config"] = Recipe(**facts["recipe"]), TrainConfig(**facts["config"])
+        if facts["checkpoint"] is not None:
+            facts["checkpoint"] = Checkpoint.from_parts(facts["checkpoint"], message.below("checkpoint"))
+        return cls(
+            **facts,
+            weights=message.below("weights"),
+            generator=message.tensors["generator"],
+        )
+
+    def build(self) -> GWN:
+        """The leader's network."""
+        model = check_divisible(self.recipe.build(), self.config).to(self.config.torch_dtype)
+        model.load_state_dict(self.weights)
+        return model
 
 
 class Leader:
     """Process 0: its `fit` stands where `gwn.training.loop.fit` stands in one process.
 
-    partition   how rows are dealt out, see `assign_rows`
+    partition   which process owns which rows, see `assign_rows`
     """
 
-    def __init__(self, team: Team, *, partition: str = "auto") -> None:
-        self.team, self.partition = team, partition
+    def __init__(self, group: ProcessGroup, *, partition: str = "auto") -> None:
+        self.group, self.partition = group, partition
         self._busy = False
-        self._dealt: tuple[Any, ...] = ()
+        self._placed: tuple[Any, ...] = ()
         self._part: Part | None = None
-        self._nodes: list[torch.Tensor] = []
+        self._nodes: list[Tensor] = []
 
     def fit(
         self,
+        recipe: Recipe,
         model: nn.Module,
         graph: Graph | GraphFolder,
         split: Split,
@@ -80,14 +134,15 @@ class Leader:
         on_epoch: OnEpoch | None = None,
         checkpoints: Checkpoints | None = None,
     ) -> Fit:
-        """Train `model` in place with all processes.
+        """Train `model`, which was built from `recipe`, in place with all processes.
 
-        A graph in memory is dealt out from here; of a graph folder, each process reads its rows.
+        The rows of a graph in memory are sent from here; of a graph folder, each process reads its own.
         """
         network = check_divisible(model, config)
         rows = self._rows_of(network, graph)
         job = Job(
-            model=network,
+            recipe=recipe,
+            weights=network.state_dict(),
             config=config,
             metric=metric,
             threads=torch.get_num_threads(),
@@ -96,13 +151,15 @@ class Leader:
             new_rows=rows is not None,
         )
         self._busy = True
-        self.team.from_leader(job)
+        self.group.broadcast(job.to_message())
         if rows is not None:
-            self._part = Part.build(self.team, self.team.deal(rows).load())
-        share = self.team.deal(share_out(split, _labels(graph), self._nodes))
+            own = self.group.scatter(part.to_message() for part in rows)
+            self._part = Part.build(self.group, rows_of_message(own))
+        shares = split_among_processes(split, _labels(graph), self._nodes)
+        share = NodeShare.from_message(self.group.scatter(Message.of(share) for share in shares))
         assert self._part is not None
         try:
-            fitted = _run(self.team, job, self._part, share, on_epoch, checkpoints)
+            fitted = _run(self.group, job, network, self._part, share, on_epoch, checkpoints)
         except Diverged:
             self._busy = False
             raise
@@ -116,69 +173,74 @@ class Leader:
         end of this process.
         """
         if not self._busy:
-            with suppress(TeamBroken):
-                self.team.from_leader(None)
+            with suppress(ProcessLost):
+                self.group.broadcast(NO_MORE_WORK)
 
-    def _rows_of(self, model: GWN, graph: Graph | GraphFolder) -> list[Any] | None:
+    def _rows_of(self, model: GWN, graph: Graph | GraphFolder) -> Sequence[Rows | FolderRows] | None:
         """The rows of every process, None where they have them already."""
         if isinstance(graph, GraphFolder):
             dealt = (str(graph.path), model.directed, model.self_loops)
-            if self._dealt == dealt:
+            if self._placed == dealt:
                 return None
             found = cut_folder(
                 graph,
-                self.team.size,
+                self.group.size,
                 self.partition,
                 directed=model.directed,
                 self_loops=model.self_loops,
                 dtype=next(model.parameters()).dtype,
             )
-            self._dealt, self._nodes = dealt, [part.nodes for part in found]
+            self._placed, self._nodes = dealt, [part.nodes for part in found]
             return found
         wanted = (graph.x, graph.edge_index, graph.edge_weight, model.directed, model.self_loops, model.precompute)
-        if len(self._dealt) == len(wanted) and all(a is b for a, b in zip(self._dealt, wanted, strict=True)):
+        if len(self._placed) == len(wanted) and all(a is b for a, b in zip(self._placed, wanted, strict=True)):
             return None
         whole = graph.to("cpu")
         if model.precompute and whole.is_sparse:  # what is propagated is dense anyway
             whole = replace(whole, x=whole.x.to_dense())
         adjacency = model.adjacency(whole.x, whole.edge_index, whole.edge_weight)
-        rows = cut(whole, adjacency, assign_rows(adjacency, self.team.size, self.partition))
-        self._dealt, self._nodes = wanted, [part.nodes for part in rows]
+        rows = cut(whole, adjacency, assign_rows(adjacency, self.group.size, self.partition))
+        self._placed, self._nodes = wanted, [part.nodes for part in rows]
         return rows
 
 
-def _labels(graph: Graph | GraphFolder) -> torch.Tensor:
+def _labels(graph: Graph | GraphFolder) -> Tensor:
     return torch.from_numpy(graph.y.astype("int64")) if isinstance(graph, GraphFolder) else graph.labels.cpu()
 
 
-def follow(team: Team) -> None:
+def follow(group: ProcessGroup) -> None:
     """The life of every process but the first: take part in runs until the leader has none left."""
     part: Part | None = None
-    while True:
-        job: Job | None = team.from_leader(None)
-        if job is None:
-            return
+    while (message := group.broadcast(None)).facts != NO_MORE_WORK.facts:
+        job = Job.from_message(message)
         torch.set_num_threads(job.threads)
         if job.new_rows:
-            part = Part.build(team, team.deal(None).load())
+            part = Part.build(group, rows_of_message(group.scatter(None)))
         assert part is not None
+        share = NodeShare.from_message(group.scatter(None))
         with suppress(Diverged):  # as it did for everybody; the leader tells
-            _run(team, job, part, team.deal(None), None, None)
+            _run(group, job, job.build(), part, share, None, None)
 
 
 def _run(
-    team: Team, job: Job, part: Part, share: Any, on_epoch: OnEpoch | None, checkpoints: Checkpoints | None
+    group: ProcessGroup,
+    job: Job,
+    model: GWN,
+    part: Part,
+    share: NodeShare,
+    on_epoch: OnEpoch | None,
+    checkpoints: Checkpoints | None,
 ) -> Fit:
     torch.set_rng_state(job.generator)
     torch.use_deterministic_algorithms(job.config.deterministic)
-    model = job.model.to(team.device)
-    task = PartTask(team, model, part, share.to(team.device), job.config, job.metric)
+    model = model.to(group.device)
+    task = PartTask(group, model, part, share.to(group.device), job.config, job.metric)
     return train_task(model, task, job.config, on_epoch, resumed=job.checkpoint, checkpoints=checkpoints)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class TeamExperiment(Experiment):
-    """As `Experiment`: the same description, because the result does not depend on the team.
+class DistributedExperiment(Experiment):
+    """As `Experiment`: the same description, because the result does not depend on the group.
 
     graph   a folder from which each process reads its own rows; `dataset` then holds labels alone
     """
@@ -187,8 +249,8 @@ class TeamExperiment(Experiment):
     graph: GraphFolder | None = None
 
     @classmethod
-    def of(cls, experiment: Experiment, leader: Leader, graph: GraphFolder | None = None) -> TeamExperiment:
-        """The same experiment for a team."""
+    def of(cls, experiment: Experiment, leader: Leader, graph: GraphFolder | None = None) -> DistributedExperiment:
+        """The same experiment for a group."""
         if type(experiment) is not Experiment:
             raise GWNError("--memory works from file to file in one process; leave out --memory or --processes")
         same = {field.name: getattr(experiment, field.name) for field in fields(Experiment)}
@@ -205,4 +267,6 @@ class TeamExperiment(Experiment):
         self, model: nn.Module, graph: Graph, split: Split, on_epoch: OnEpoch | None, checkpoints: Checkpoints
     ) -> Fit:
         source = graph if self.graph is None else self.graph
-        return self.leader.fit(model, source, split, self.config, self.dataset.metric, on_epoch, checkpoints)
+        features, classes = self.sizes
+        recipe = Recipe(model=self.model.name, settings=self.settings, features=features, classes=classes)
+        return self.leader.fit(recipe, model, source, split, self.config, self.dataset.metric, on_epoch, checkpoints)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +58,49 @@ class Checkpoint:
     generator: Tensor
     cuda_generator: Tensor | None = None
 
+    @classmethod
+    def of(cls, model: nn.Module, optimizer: torch.optim.Optimizer, progress: Progress) -> Checkpoint:
+        """Where the run stands now; the tensors are those of the run, not copies."""
+        return cls(
+            progress=progress,
+            weights=model.state_dict(),
+            moments={
+                f"{index}.{what}": tensor
+                for index, entry in optimizer.state_dict()["state"].items()
+                for what, tensor in entry.items()
+            },
+            generator=torch.get_rng_state(),
+            cuda_generator=torch.cuda.get_rng_state() if torch.cuda.is_available() else None,
+        )
+
+    def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """Plain facts and named tensors, as they are written to a file and sent to other processes."""
+        progress = self.progress
+        tensors = {
+            "generator": self.generator,
+            "history": torch.tensor(progress.history, dtype=torch.float64).reshape(-1, 2),
+        }
+        if self.cuda_generator is not None:
+            tensors["cuda_generator"] = self.cuda_generator
+        groups = {"weights": self.weights, "best": progress.best.weights, "moments": self.moments}
+        for group, members in groups.items():
+            tensors.update({f"{group}.{name}": tensor for name, tensor in members.items()})
+        best = {name: value for name, value in vars(progress.best).items() if name != "weights"}
+        return {"epoch": progress.epoch, "seconds": progress.seconds, "best": best}, tensors
+
+    @classmethod
+    def from_parts(cls, facts: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Checkpoint:
+        """Back from `to_parts`."""
+        best = Fit(**facts["best"], weights=_group(tensors, "best"))
+        history = [(loss, score) for loss, score in tensors["history"].tolist()]
+        return cls(
+            progress=Progress(epoch=facts["epoch"], best=best, history=history, seconds=facts["seconds"]),
+            weights=_group(tensors, "weights"),
+            moments=_group(tensors, "moments"),
+            generator=tensors["generator"],
+            cuda_generator=tensors.get("cuda_generator"),
+        )
+
     def restore(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> Progress:
         """Bring model, optimiser and this process's random generator to where the run stood."""
         model.load_state_dict(self.weights)
@@ -104,25 +147,8 @@ def save_checkpoint(
     path: Path, key: str, model: nn.Module, optimizer: torch.optim.Optimizer, progress: Progress
 ) -> None:
     """Write where the run `key` stands; the former checkpoint is replaced only when this one is whole."""
-    tensors: dict[str, Tensor] = {
-        "generator": torch.get_rng_state(),
-        "history": torch.tensor(progress.history, dtype=torch.float64).reshape(-1, 2),
-    }
-    if torch.cuda.is_available():
-        tensors["cuda_generator"] = torch.cuda.get_rng_state()
-    groups = {
-        "weights": model.state_dict(),
-        "best": progress.best.weights,
-        "moments": {
-            f"{index}.{what}": tensor
-            for index, entry in optimizer.state_dict()["state"].items()
-            for what, tensor in entry.items()
-        },
-    }
-    for group, members in groups.items():
-        tensors.update({f"{group}.{name}": tensor for name, tensor in members.items()})
-    facts = {name: value for name, value in asdict(progress.best).items() if name != "weights"}
-    about = {"format": FORMAT, "key": key, "epoch": progress.epoch, "seconds": progress.seconds, "best": facts}
+    facts, tensors = Checkpoint.of(model, optimizer, progress).to_parts()
+    about = {"format": FORMAT, "key": key, **facts}
     content = save_tensors(
         {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors.items()},
         metadata={"gwn": json.dumps(about)},
@@ -145,20 +171,11 @@ def load_checkpoint(path: Path, key: str) -> Checkpoint | None:
                 f"the checkpoint {path} belongs to another run ({about['key']}, not {key}): its graph, split, settings "
                 f"or seed differ; put it back where it was, or delete it to begin this run anew"
             )
-        best = Fit(**about["best"], weights=_group(tensors, "best"))
-        history = [(loss, score) for loss, score in tensors["history"].tolist()]
-        progress = Progress(epoch=about["epoch"], best=best, history=history, seconds=about["seconds"])
-        return Checkpoint(
-            progress=progress,
-            weights=_group(tensors, "weights"),
-            moments=_group(tensors, "moments"),
-            generator=tensors["generator"],
-            cuda_generator=tensors.get("cuda_generator"),
-        )
+        return Checkpoint.from_parts(about, tensors)
     except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
         reason = " ".join(str(error).split())
         raise GWNError(f"the checkpoint {path} cannot be read ({reason}); delete it to begin this run anew") from None
 
 
-def _group(tensors: dict[str, Tensor], group: str) -> dict[str, Tensor]:
+def _group(tensors: Mapping[str, Tensor], group: str) -> dict[str, Tensor]:
     return {name[len(group) + 1 :]: tensor for name, tensor in tensors.items() if name.startswith(f"{group}.")}

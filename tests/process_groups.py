@@ -1,4 +1,4 @@
-"""Teams of real processes for tests: forked from a server that has imported everything once."""
+"""Groups of real processes for tests: forked from a server that has imported everything once."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
-from gwn.distributed.process_group import TIMEOUT, Team
+from gwn.distributed.process_group import TIMEOUT, ProcessGroup
 
 Work = Callable[..., Any]
 
 
-def run_team(size: int, folder: Path, work: Work, *args: Any) -> list[Any]:
-    """What `work(team, *args)` returned in every process; an exception comes back as its text."""
+def run_group(size: int, folder: Path, work: Work, *args: Any) -> list[Any]:
+    """What `work(group, *args)` returned in every process; an exception comes back as its text."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["gwn.distributed.runs", "gwn.models", "graphs"])
     meeting = folder / f"meeting-{len(list(folder.glob('meeting-*')))}"
@@ -39,7 +39,7 @@ def _member(rank: int, size: int, meeting: Path, answers: Any, work: Work, args:
     torch.set_num_threads(1)
     dist.init_process_group("gloo", init_method=f"file://{meeting}", rank=rank, world_size=size, timeout=TIMEOUT)
     try:
-        answer = work(Team(rank=rank, size=size, device=torch.device("cpu")), *args)
+        answer = work(ProcessGroup(rank=rank, size=size, device=torch.device("cpu")), *args)
     except BaseException as error:
         answer = f"{type(error).__name__}: {error}\n{traceback.format_exc()}"
     answers.put((rank, answer))
