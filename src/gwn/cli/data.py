@@ -1,4 +1,4 @@
-"""`gwn data generate` and `gwn data convert`: graph folders, from a formula or from a user's tables."""
+"""`gwn data`: which graphs there are and what is in them; graph folders from a formula or from a user's tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Durations as people write them."""
+"""What commands print and read: the one look of tables, and durations as people write them."""
 
 from __future__ import annotations
 

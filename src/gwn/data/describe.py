@@ -1,4 +1,4 @@
-"""Are the files there, and are they the originals? Answered from their bytes, without opening one."""
+"""What a person should know about a dataset before believing a figure on it, and whether its files are the originals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Predictions for a graph that stays on disk: propagated from file to file, written line by line."""
+"""Runs and predictions on a graph that stays on disk: `gwn train FOLDER --precompute --memory 4GB`, and `gwn predict`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From `--set name=value` to the arguments of a model and of the training loop."""
+"""How a model is trained, as one frozen record; and from `--set name=value` to it and to the model's settings."""
 
 from __future__ import annotations
 
