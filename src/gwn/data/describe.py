@@ -1,4 +1,4 @@
-"""What a person should know about a dataset before believing a figure on it, and whether its files are the originals."""
+"""What a person should know about a dataset before believing a figure on it; are its files the originals?"""
 
 from __future__ import annotations
 

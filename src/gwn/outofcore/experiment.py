@@ -1,4 +1,4 @@
-"""Runs and predictions on a graph that stays on disk: `gwn train FOLDER --precompute --memory 4GB`, and `gwn predict`."""
+"""Runs and predictions on a graph that stays on disk: `gwn train FOLDER --precompute --memory 4GB`, `gwn predict`."""
 
 from __future__ import annotations
 

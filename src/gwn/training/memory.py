@@ -1,7 +1,8 @@
 """How much memory a piece of work held at its peak, and how much it may hold: what the user says, less what is taken.
 
-Counted for the latter is anonymous memory: what the process has allocated and the system cannot take back. Pages of mapped files are
-not counted, because the system drops them whenever something else needs the room; they make work faster, not possible.
+Counted for the latter is anonymous memory: what the process has allocated and the system cannot take back. Pages of
+mapped files are not counted: the system drops them whenever something else needs the room; they make work faster, not
+possible.
 """
 
 from __future__ import annotations

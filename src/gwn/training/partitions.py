@@ -1,8 +1,8 @@
 """A graph cut where few edges are: the parts of processes, and mini-batches for networks that learn on edges.
 
-A step of mini-batches trains on the subgraph of a few parts drawn at random, with the edges inside and between them (Chiang et al.,
-Cluster-GCN, KDD 2019). Edges to all other parts are missing in that step: an approximation, whose cost in accuracy
-`python -m benchmarks partitions` measures. Evaluation always sees the whole graph.
+A step of mini-batches trains on the subgraph of a few parts drawn at random, with the edges inside and between them
+(Chiang et al., Cluster-GCN, KDD 2019). Edges to all other parts are missing in that step: an approximation, whose cost
+in accuracy `python -m benchmarks partitions` measures. Evaluation always sees the whole graph.
 """
 
 from __future__ import annotations
