@@ -92,23 +92,23 @@ class Clusters:
 
     owner      [N] the part of every node
     train      the training nodes
-    together   how many parts a step sees
+    per_step   how many parts a step sees
     arcs       the edges, those of part 0's sources first, then part 1's ...; part p's begin at `starts[p]`
     """
 
     graph: Graph
     owner: Tensor
     train: Tensor
-    together: int
+    per_step: int
     arcs: Tensor
     starts: Tensor
     _kept: dict[int, Batch]
 
     @classmethod
-    def of(cls, graph: Graph, train: Tensor, parts: int, together: int) -> Clusters:
+    def of(cls, graph: Graph, train: Tensor, parts: int, per_step: int) -> Clusters:
         """Cut by METIS."""
-        if not 1 <= together <= parts:
-            raise GWNError(f"partitions_per_step must be between 1 and partitions={parts}; got {together}")
+        if not 1 <= per_step <= parts:
+            raise GWNError(f"partitions_per_step must be between 1 and partitions={parts}; got {per_step}")
         if parts > graph.num_nodes:
             raise GWNError(f"{parts} partitions asked for, but the graph has {graph.num_nodes} nodes; use fewer")
         adjacency = adjacency_of(graph.edge_index, graph.edge_weight, graph.num_nodes, dtype=torch.float32)
@@ -117,12 +117,12 @@ class Clusters:
         order = torch.argsort(of_source, stable=True)
         starts = torch.zeros(parts + 1, dtype=torch.int64)
         torch.cumsum(torch.bincount(of_source, minlength=parts), 0, out=starts[1:])
-        return cls(graph=graph, owner=owner, train=train, together=together, arcs=order, starts=starts, _kept={})
+        return cls(graph=graph, owner=owner, train=train, per_step=per_step, arcs=order, starts=starts, _kept={})
 
     def epoch(self) -> Iterator[Batch]:
-        """Every part once, `together` at a time, in random order; a batch without training nodes is left out."""
+        """Every part once, `per_step` at a time, in random order; a batch without training nodes is left out."""
         parts = int(self.starts.numel()) - 1
-        for chosen in torch.split(torch.randperm(parts), self.together):
+        for chosen in torch.split(torch.randperm(parts), self.per_step):
             if len(chosen) > 1:
                 batch = self.batch(chosen)
             else:  # the same every time, so S of the part need not be made again
