@@ -194,6 +194,25 @@ def dense_to_csr(x: Tensor) -> Tensor:
     return x.to_sparse_csr()
 
 
+def take_rows(x: Tensor, rows: Tensor) -> Tensor:
+    """Rows of a dense or CSR matrix."""
+    if x.layout != torch.sparse_csr:
+        return x.index_select(0, rows)
+    crow, entries = entries_of(x.crow_indices().long(), rows)
+    shape = (rows.numel(), x.shape[1])
+    return torch.sparse_csr_tensor(
+        crow, x.col_indices()[entries].long(), x.values()[entries], shape, check_invariants=False
+    )
+
+
+def entries_of(crow: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
+    """The pointers of the CSR matrix with these rows only, and the places of its entries in the whole."""
+    starts, counts = crow[rows], crow[rows + 1] - crow[rows]
+    pointers = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
+    places = torch.arange(int(pointers[-1])) + torch.repeat_interleave(starts - pointers[:-1], counts)
+    return pointers, places
+
+
 class TensorCache:
     """What was derived from a tensor, kept for as long as that tensor lives and is not changed in place."""
 

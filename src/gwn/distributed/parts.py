@@ -13,7 +13,7 @@ from gwn.data.folders.folder import GraphFolder, as_tensor
 from gwn.distributed.halo import Exchange, HaloMatrix, HaloPattern
 from gwn.distributed.process_group import Message, ProcessGroup
 from gwn.graph import Graph
-from gwn.sparse import Pattern
+from gwn.sparse import Pattern, entries_of, take_rows
 from gwn.training.config import DTYPES
 from gwn.training.partitions import ROW_COST, assign_weighted
 
@@ -94,25 +94,6 @@ def new_numbers(owner: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     number = torch.empty_like(order)
     number[order] = torch.arange(order.numel())
     return order, torch.cat([counts.new_zeros(1), counts.cumsum(0)]), number
-
-
-def take_rows(x: Tensor, rows: Tensor) -> Tensor:
-    """Rows of a dense or CSR matrix."""
-    if x.layout != torch.sparse_csr:
-        return x.index_select(0, rows)
-    crow, entries = entries_of(x.crow_indices().long(), rows)
-    shape = (rows.numel(), x.shape[1])
-    return torch.sparse_csr_tensor(
-        crow, x.col_indices()[entries].long(), x.values()[entries], shape, check_invariants=False
-    )
-
-
-def entries_of(crow: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
-    """The pointers of the CSR matrix with these rows only, and the places of its entries in the whole."""
-    starts, counts = crow[rows], crow[rows + 1] - crow[rows]
-    pointers = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
-    places = torch.arange(int(pointers[-1])) + torch.repeat_interleave(starts - pointers[:-1], counts)
-    return pointers, places
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

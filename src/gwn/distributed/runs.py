@@ -19,7 +19,6 @@ from gwn.errors import Diverged, GWNError, ProcessLost
 from gwn.graph import Graph
 from gwn.models import model_spec
 from gwn.networks import GWN
-from gwn.outofcore.experiment import folder_facts
 from gwn.training.checkpoint import Checkpoint, Checkpoints, Fit
 from gwn.training.config import TrainConfig
 from gwn.training.experiment import Experiment
@@ -261,7 +260,7 @@ class DistributedExperiment(Experiment):
         return super().sizes if self.graph is None else (self.graph.num_features, self.graph.num_classes)
 
     def facts(self) -> dict[str, Any]:
-        return super().facts() if self.graph is None else folder_facts(self.graph)
+        return super().facts() if self.graph is None else self.graph.facts()
 
     def fit(
         self, model: nn.Module, graph: Graph, split: Split, on_epoch: OnEpoch | None, checkpoints: Checkpoints

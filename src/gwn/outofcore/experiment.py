@@ -11,7 +11,7 @@ from typing import Any
 from gwn.data import Split
 from gwn.data.folders.folder import GraphFolder
 from gwn.errors import GWNError
-from gwn.io import being_written, content_key
+from gwn.io import being_written
 from gwn.networks import GWN
 from gwn.outofcore.fit import fit_files, predict_files
 from gwn.outofcore.propagate import propagate
@@ -39,7 +39,7 @@ class FileExperiment(Experiment):
     on_columns: OnColumns = field(default=lambda done, total: None)
 
     def facts(self) -> dict[str, Any]:
-        return folder_facts(self.graph)
+        return self.graph.facts()
 
     def describe(self) -> dict[str, Any]:
         return {**super().describe(), "features": "propagated to files, in mini-batches"}
@@ -74,20 +74,6 @@ class FileExperiment(Experiment):
             folder,
             on_progress,
         )
-
-
-def folder_facts(graph: GraphFolder) -> dict[str, Any]:
-    """What the graph is, without reading it."""
-    return {
-        "name": graph.name,
-        "hash": content_key(graph.hashes),
-        "files": graph.hashes,
-        "directed": False,
-        "nodes": graph.num_nodes,
-        "edges": graph.num_arcs,
-        "features": graph.num_features,
-        "classes": graph.num_classes,
-    }
 
 
 def require_in_memory(graph: GraphFolder, width: int, memory: int) -> None:

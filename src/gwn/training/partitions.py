@@ -21,6 +21,7 @@ from gwn.adjacency import Adjacency, adjacency_of
 from gwn.errors import GWNError, require_extra
 from gwn.graph import Graph
 from gwn.registry import require_known
+from gwn.sparse import take_rows
 
 Neighbours = tuple[NDArray[Any], NDArray[Any]]
 """CSR: pointers and columns."""
@@ -145,7 +146,7 @@ class Clusters:
         weight = self.graph.edge_weight
         subgraph = replace(
             self.graph,
-            x=_rows(self.graph.x, nodes),
+            x=take_rows(self.graph.x, nodes),
             edge_index=ends[:, kept].contiguous(),
             edge_weight=None if weight is None else weight[arcs][kept],
             y=self.graph.labels[nodes],
@@ -157,16 +158,3 @@ class Clusters:
         """The share of edges that join two parts."""
         ends = self.owner[self.graph.edge_index]
         return float((ends[0] != ends[1]).float().mean())
-
-
-def _rows(x: Tensor, nodes: Tensor) -> Tensor:
-    """Some rows of a dense or CSR matrix."""
-    if x.layout != torch.sparse_csr:
-        return x[nodes]
-    crow, counts = x.crow_indices(), x.crow_indices().diff()[nodes]
-    starts = torch.zeros(nodes.numel() + 1, dtype=crow.dtype)
-    torch.cumsum(counts, 0, out=starts[1:])
-    within = torch.arange(int(starts[-1])) - torch.repeat_interleave(starts[:-1], counts)
-    places = torch.repeat_interleave(crow[:-1][nodes], counts) + within
-    size = (int(nodes.numel()), x.shape[1])
-    return torch.sparse_csr_tensor(starts, x.col_indices()[places], x.values()[places], size, check_invariants=False)

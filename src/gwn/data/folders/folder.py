@@ -34,7 +34,7 @@ from gwn.data.dataset import Dataset
 from gwn.data.splits import Split
 from gwn.errors import GWNError, refuse_newer
 from gwn.graph import Graph
-from gwn.io import is_running, publish
+from gwn.io import content_key, is_running, publish
 
 
 class ArrayWriter:
@@ -220,6 +220,19 @@ class GraphFolder:
     def hashes(self) -> dict[str, str]:
         """SHA-256 of every array: what the graph is, whatever folder it is in."""
         return {name: record["sha256"] for name, record in sorted(self.meta["arrays"].items())}
+
+    def facts(self) -> dict[str, Any]:
+        """What the graph is, without reading it."""
+        return {
+            "name": self.name,
+            "hash": content_key(self.hashes),
+            "files": self.hashes,
+            "directed": False,
+            "nodes": self.num_nodes,
+            "edges": self.num_arcs,
+            "features": self.num_features,
+            "classes": self.num_classes,
+        }
 
     def verify(self) -> None:
         """Read everything once and compare it with what was written."""
