@@ -16,6 +16,11 @@ from seeds import SEED, reseed
 torch.set_num_threads(int(os.environ.get("GWN_TEST_THREADS", "1")))
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long tests begin first, so that no worker is left alone with one at the end; any order gives the same results."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
 @pytest.fixture(autouse=True)
 def seeded() -> None:
     """Every test draws the same random numbers, whatever ran before it and on whichever worker it runs."""

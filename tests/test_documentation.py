@@ -64,6 +64,7 @@ def test_python_of_a_page_runs_from_top_to_bottom(
         assert 0.9 < accuracy <= 1.0
 
 
+@pytest.mark.slow
 def test_quick_commands_of_readme_work_as_shown(clone: Path) -> None:
     shown = [line for block in blocks(ROOT / "README.md") for line in block.splitlines() if line.startswith("gwn ")]
     run = [line.partition("  #")[0] + more for line in shown for quick, more in SHORT.items() if quick in line]

@@ -127,6 +127,7 @@ def test_a_mistake_is_one_line_and_code_2(tmp_path: Path) -> None:
     assert finished.stdout == ""
 
 
+@pytest.mark.slow
 def test_interrupt_keeps_finished_runs(tmp_path: Path, command: Command) -> None:
     started = [str(INSTALLED)] if INSTALLED.exists() else GWN
     arguments = ("train", "csbm", "--runs", "5000", "--set", "epochs=20", "--set", "patience=20")

@@ -17,6 +17,7 @@ def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
 
 
+@pytest.mark.slow
 def test_a_cell_is_measured_shown_and_repeated(tmp_path: Path, data_root: Path, command: Command) -> None:
     first = subprocess.run(
         [sys.executable, "-m", "gwn", "reproduce", "--cell", "texas/geom/majority"],

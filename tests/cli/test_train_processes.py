@@ -65,6 +65,7 @@ def result_of(text: str) -> dict[str, Any]:
     return {name: run[name] for name in ("val", "test", "val_loss", "best_epoch", "epochs")}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks for processes under /proc")
 def test_killed_process_ends_all_and_torchrun_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
@@ -92,6 +93,7 @@ def test_killed_process_ends_all_and_torchrun_goes_on(tmp_path: Path, capsys: py
     assert not list(tmp_path.glob("runs/*/*.checkpoint"))  # of no more use
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks for sockets under /proc")
 def test_only_this_machine_can_reach_the_processes_and_they_end_with_their_launcher(tmp_path: Path) -> None:
     with training(tmp_path, *EPOCHS, "--set", "epochs=1000000") as started:

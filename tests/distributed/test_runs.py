@@ -82,6 +82,7 @@ def test_trained_weights_equal_one_process(size: int, tmp_path: Path) -> None:
     assert others == [None] * (size - 1)
 
 
+@pytest.mark.slow
 def test_dropout_does_not_depend_on_the_number_of_processes(tmp_path: Path) -> None:
     alone, two, four = (run_group(size, tmp_path, lead, DROPPED)[0] for size in (1, 2, 4))
     assert_same(two, alone)
@@ -123,6 +124,7 @@ def resume(group: ProcessGroup, run: dict[str, Any], path: Path) -> dict[str, Ou
     return {"run": (weights, facts), "seen": ({}, {"epochs": seen})}
 
 
+@pytest.mark.slow
 def test_goes_on_with_another_number_of_processes(tmp_path: Path) -> None:
     run, path = {"model": "gwn-fa", "dropout": 0.5}, tmp_path / "folder" / "run-00.checkpoint"
     first, second = run_group(2, tmp_path, interrupt, run, path, 4)

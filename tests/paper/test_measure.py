@@ -154,6 +154,7 @@ def test_a_cell_that_another_process_is_at_is_left_to_it(place: Workplace) -> No
     assert read_cell(place.results, MAJORITY) is None
 
 
+@pytest.mark.slow
 def test_two_workers_share_the_cells(place: Workplace, data_root: Path) -> None:
     cells = [Cell(dataset=name, split="geom", row="majority") for name in ("texas", "cornell", "wisconsin")]
     said: list[str] = []

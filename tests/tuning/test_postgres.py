@@ -78,6 +78,7 @@ def _wait_for(url: str, running: subprocess.Popen[bytes]) -> None:
     pytest.fail("the PostgreSQL server did not start")
 
 
+@pytest.mark.slow
 def test_four_machines_start_at_once_on_an_empty_database(server: str, tmp_path: Path) -> None:
     """Ten times: whoever comes second finds the tables and the study of the first."""
     plan, context = plan_search("csbm", "gwn-sym").plan, multiprocessing.get_context("forkserver")
@@ -124,6 +125,7 @@ def _empty(server: str) -> None:
         connection.execute(sqlalchemy.text("CREATE SCHEMA public"))
 
 
+@pytest.mark.slow
 def test_two_machines_share_one_search(server: str, tmp_path: Path) -> None:
     """Two commands with nothing in common but the storage do each trial once, and agree on the winner."""
     _empty(server)
