@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from peer import EYE, X, graph, output, peer, relu, walk, weights
 
 from dense import Matrix, close
+from peer import EYE, X, graph, output, peer, relu, walk, weights
 
 
 def layer_norm(x: Matrix, w: dict[str, Matrix], place: str) -> Matrix:

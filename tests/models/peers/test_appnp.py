@@ -1,9 +1,8 @@
 from __future__ import annotations
 
-from peer import EDGES, X, feed_forward, normalised, output, peer, weights
-
 from dense import close
 from gwn.models import model_spec
+from peer import EDGES, X, feed_forward, normalised, output, peer, weights
 
 
 def test_ten_teleporting_steps_by_hand() -> None:

@@ -3,9 +3,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from peer import EYE, feed_forward, normalised, output, peer, weights
 
 from dense import close
+from peer import EYE, feed_forward, normalised, output, peer, weights
 
 
 def test_bernstein_polynomials_by_hand() -> None:

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import numpy as np
-from peer import EYE, feed_forward, normalised, output, peer, weights
 
 from dense import close
+from peer import EYE, feed_forward, normalised, output, peer, weights
 
 
 def test_the_filter_takes_the_learned_values_at_the_chebyshev_nodes() -> None:

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from peer import X, normalised, output, peer, relu, weights
 
 from dense import close
 from gwn.models.peers.layers import attention_product
 from gwn.sparse import SparseMatrix
+from peer import X, normalised, output, peer, relu, weights
 
 
 def test_signed_attention_by_hand(kernels: str) -> None:

@@ -3,12 +3,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from peer import EDGES, N, X, attend, graph, output, peer, weights
 
 from dense import adjacency, close
 from graphs import AWKWARD_WEIGHTS
 from gwn import GWNError
 from gwn.models import model_spec
+from peer import EDGES, N, X, attend, graph, output, peer, weights
 
 
 def by_hand(w: dict[str, np.ndarray], A: np.ndarray, heads: int) -> np.ndarray:

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from peer import HIDDEN, X, normalised, output, peer, relu, weights
 
 from dense import close
 from gwn.models import model_spec
+from peer import HIDDEN, X, normalised, output, peer, relu, weights
 
 
 @pytest.mark.parametrize("variant", [False, True])

@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from peer import feed_forward, normalised, output, peer, weights
 
 from dense import close
 from gwn.models import model_spec
+from peer import feed_forward, normalised, output, peer, weights
 
 
 def test_generalised_pagerank_by_hand() -> None:

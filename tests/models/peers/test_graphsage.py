@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import torch
-from peer import EDGES, IN, X, output, peer, relu, walk, weights
 from torch_geometric.nn import SAGEConv
 
 from dense import close
 from gwn.models.peers.layers import SAGEConv as Ours
 from gwn.models.peers.layers import graph_of
+from peer import EDGES, IN, X, output, peer, relu, walk, weights
 
 
 def test_two_layers_by_hand() -> None:

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from peer import X, normalised, output, peer, weights
 from scipy.special import eval_jacobi
 
 from dense import close
 from gwn import GWNError
 from gwn.models import model_spec
+from peer import X, normalised, output, peer, weights
 
 
 @pytest.mark.parametrize(("a", "b"), [(1.0, 1.0), (2.0, -0.25), (-0.5, -0.5), (0.0, 0.0)])

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from peer import X, normalised, output, peer, relu, weights
 
 from dense import close
+from peer import X, normalised, output, peer, relu, weights
 
 
 @pytest.mark.parametrize("mode", ["cat", "max"])

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import pytest
 import torch
-from peer import EDGES, IN, N, X, graph, output, peer, relu, weights
 
 from dense import close
 from graphs import normal
 from gwn import GWNError
 from gwn.models import model_spec
+from peer import EDGES, IN, N, X, graph, output, peer, relu, weights
 
 
 def test_adjacency_and_features_by_hand() -> None:

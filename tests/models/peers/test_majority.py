@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import torch
 import torch.nn.functional as F
-from peer import EDGES, X, output, peer, weights
 
 from gwn.models import model_spec
+from peer import EDGES, X, output, peer, weights
 
 
 def test_every_node_gets_the_bias() -> None:

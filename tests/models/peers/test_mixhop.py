@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from peer import EDGES, HIDDEN, IN, X, normalised, output, peer, relu, weights
 from torch_geometric.nn import MixHopConv
 
 from dense import close
 from gwn.models.peers.layers import graph_of
 from gwn.models.peers.mixhop import MixHopLayer
+from peer import EDGES, HIDDEN, IN, X, normalised, output, peer, relu, weights
 
 
 def test_two_layers_of_three_powers_by_hand() -> None:

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from peer import X, output, peer, relu, weights
-
 from dense import close
+from peer import X, output, peer, relu, weights
 
 
 def test_layers_by_hand() -> None:

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from peer import EDGES, IN, OUT, X, normalised, output, peer, weights
 from torch_geometric.nn import SGConv
 
 from dense import close
 from gwn.models import model_spec
 from gwn.models.peers.layers import graph_of
+from peer import EDGES, IN, OUT, X, normalised, output, peer, weights
 
 
 def test_powers_by_hand() -> None:

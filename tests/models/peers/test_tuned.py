@@ -3,11 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from peer import X, attend, graph, normalised, output, peer, relu, walk, weights
 
 from dense import Matrix, close
 from gwn import GWNError
 from gwn.models import model_spec
+from peer import X, attend, graph, normalised, output, peer, relu, walk, weights
 
 
 def convolve(kind: str, w: dict[str, Matrix], layer: int, h: Matrix) -> Matrix:
