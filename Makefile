@@ -3,8 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-# Three workers on two cores: some tests wait for other processes, and do not compute.
-PYTEST_ARGS ?= -n 3 --dist worksteal
+PYTEST_ARGS ?= -n 2
 # What a developer runs every few minutes: the mathematics, its contracts, files of version 0.1.0, one run of the command.
 FAST := tests/test_*.py tests/laplacians tests/schemes tests/networks tests/golden tests/contracts/test_dynamics.py \
 	tests/contracts/test_imports.py tests/cli/test_command.py::test_train_then_predict_on_csv
