@@ -95,8 +95,8 @@ def train(
         files = OnFiles(dataset, memory, chosen)
         on_disk = files.active or (leader is not None and files.graph is not None)
         data, origin = files.source() if on_disk else open_source(dataset, edges, nodes, graph, directed, columns)
-        if not quiet and how_it_was_read(origin):
-            typer.echo(how_it_was_read(origin), err=True)
+        if not quiet and (decisions := how_it_was_read(origin)):
+            typer.echo(decisions, err=True)
         splits = make_splits(data, split, runs, seed)
         table = None
         if tuned and dataset is not None:
