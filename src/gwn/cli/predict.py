@@ -7,6 +7,8 @@ from pathlib import Path
 
 import typer
 
+from gwn.spreadsheet import RAW_CELLS_HELP, write_csv
+
 
 def predict(
     run: str = typer.Argument(..., help="The folder that `gwn train` named, or its name below --runs."),
@@ -19,6 +21,7 @@ def predict(
     memory: str | None = typer.Option(
         None, help="What a graph folder may take, e.g. 4GB: it is then worked on from file to file."
     ),
+    raw_cells: bool = typer.Option(False, "--raw-cells", help=RAW_CELLS_HELP),
     device: str = typer.Option("auto", help="auto, cpu, cuda or mps."),
     as_json: bool = typer.Option(False, "--json", help="Print what was done as JSON."),
 ) -> None:
@@ -31,7 +34,6 @@ def predict(
       gwn predict runs/mine-gwn-fa-0123456789ab --edges new-edges.csv --nodes new-nodes.csv
     """
     from gwn.cli.source import changed_files, reopen
-    from gwn.io import write_atomic
     from gwn.training import find_run_folder, load_trained
     from gwn.training import predict as predict_nodes
 
@@ -39,18 +41,19 @@ def predict(
     if memory is not None:
         from gwn.cli.source import predict_folder
 
-        count = predict_folder(trained, graph, runs, out, memory)
+        written = predict_folder(trained, graph, runs, out, memory, raw_cells)
     else:
         data = reopen(trained.config.get("origin"), edges, nodes, graph)
         warning = changed_files(trained.config, data) if edges is None and graph is None else ""
         if warning:
             typer.echo(f"gwn: warning: {warning}", err=True)
         table = predict_nodes(trained, data.graph, device)
-        write_atomic(out, table.to_csv(index=False).encode())
-        count = len(table)
-    done = {"out": str(out), "nodes": count, "run": trained.run.run, "classes": trained.class_names}
+        written = write_csv(out, list(table.columns), table.itertuples(index=False), raw=raw_cells)
+    if written.note:
+        typer.echo(f"gwn: note: {written.note}", err=True)
+    done = {"out": str(out), "nodes": written.rows, "run": trained.run.run, "classes": trained.class_names}
     if as_json:
         typer.echo(json.dumps(done))
     else:
         chosen = "best on validation" if number is None else "as asked for"
-        typer.echo(f"{count} nodes written to {out} (run {trained.run.run}, {chosen})")
+        typer.echo(f"{written.rows} nodes written to {out} (run {trained.run.run}, {chosen})")

@@ -12,6 +12,7 @@ from gwn.data.folders.folder import GraphFolder, is_folder
 from gwn.data.schema import FeatureSchema
 from gwn.errors import GWNError
 from gwn.outofcore.experiment import FileExperiment, OnColumns, predict_to_csv, require_in_memory
+from gwn.spreadsheet import Written
 from gwn.training import Experiment, TrainedModel
 from gwn.training.memory import parse_memory
 
@@ -147,10 +148,12 @@ class OnFiles:
         )
 
 
-def predict_folder(trained: TrainedModel, graph: Path | None, root: Path, out: Path, memory: str) -> int:
-    """Predictions for the folder a model was trained on, or for another one; how many nodes."""
+def predict_folder(
+    trained: TrainedModel, graph: Path | None, root: Path, out: Path, memory: str, raw_cells: bool = False
+) -> Written:
+    """Predictions for the folder a model was trained on, or for another one."""
     origin = (trained.config.get("origin") or {}).get("dataset")
     folder = open_folder(origin if graph is None else str(graph))
     if folder is None:
         raise GWNError("--memory goes with a graph folder: name one with --graph, or leave --memory out")
-    return predict_to_csv(trained, folder, root, out, memory=parse_memory(memory))
+    return predict_to_csv(trained, folder, root, out, memory=parse_memory(memory), raw_cells=raw_cells)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,10 +10,10 @@ from typing import Any
 from gwn.data import Split
 from gwn.data.folders.folder import GraphFolder
 from gwn.errors import GWNError
-from gwn.io import being_written
 from gwn.networks import GWN
 from gwn.outofcore.fit import fit_files, predict_files
 from gwn.outofcore.propagate import propagate
+from gwn.spreadsheet import Written, write_csv
 from gwn.training.checkpoint import Checkpoints
 from gwn.training.experiment import Experiment, OnProgress, record_run
 from gwn.training.loop import seed_everything
@@ -86,10 +85,13 @@ def require_in_memory(graph: GraphFolder, width: int, memory: int) -> None:
         )
 
 
-def predict_to_csv(trained: TrainedModel, graph: GraphFolder, root: Path, out: Path, *, memory: int) -> int:
-    """Node, predicted class and probabilities of all nodes as CSV, as `gwn predict` writes them; how many.
+def predict_to_csv(
+    trained: TrainedModel, graph: GraphFolder, root: Path, out: Path, *, memory: int, raw_cells: bool = False
+) -> Written:
+    """Node, predicted class and probabilities of all nodes as CSV, as `gwn predict` writes them.
 
-    root   where propagated features are kept; those of training are found again
+    root       where propagated features are kept; those of training are found again
+    raw_cells  keep ids and class names that look like formulas as they are
     """
     network = trained.network
     if not isinstance(network, GWN):
@@ -99,17 +101,13 @@ def predict_to_csv(trained: TrainedModel, graph: GraphFolder, root: Path, out: P
         raise GWNError(f"this model was trained on {expected} features, {graph.path} has {graph.num_features}")
     features = propagate(graph, network, root, memory=memory)
     names = trained.class_names
-    written = 0
-    with being_written(out) as private, private.open("w", newline="", encoding="utf-8") as file:
-        lines = csv.writer(file, lineterminator="\n")
-        lines.writerow(["node", "predicted", *(f"p_{name}" for name in names)])
-        ids = _ids(graph)
-        for logits in predict_files(network, features):
-            shares = logits.double().softmax(1)
-            for row, best in zip(shares.tolist(), shares.argmax(1).tolist(), strict=True):
-                lines.writerow([next(ids), names[best], *row])
-                written += 1
-    return written
+    ids = _ids(graph)
+    rows = (
+        [next(ids), names[best], *row]
+        for shares in (logits.double().softmax(1) for logits in predict_files(network, features))
+        for row, best in zip(shares.tolist(), shares.argmax(1).tolist(), strict=True)
+    )
+    return write_csv(out, ["node", "predicted", *(f"p_{name}" for name in names)], rows, raw=raw_cells)
 
 
 def _ids(graph: GraphFolder) -> Iterator[object]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+from gwn.spreadsheet import csv_text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,16 +56,10 @@ def to_markdown(table: TableData) -> str:
 
 def to_csv(table: TableData) -> str:
     """The long form, one line a cell, where the table has one; otherwise the table as it is seen."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
     if table.records:
         columns = list(dict.fromkeys(key for record in table.records for key in record))
-        writer.writerow(columns)
-        writer.writerows([record.get(column) for column in columns] for record in table.records)
-    else:
-        writer.writerow(table.columns)
-        writer.writerows(["; ".join(cell.lines) for cell in row] for row in table.rows)
-    return out.getvalue()
+        return csv_text(columns, ([record.get(column) for column in columns] for record in table.records))
+    return csv_text(table.columns, (["; ".join(cell.lines) for cell in row] for row in table.rows))
 
 
 _SPECIAL = {"\\": r"\textbackslash{}", "±": r"$\pm$", "%": r"\%", "&": r"\&", "_": r"\_", "#": r"\#", "$": r"\$"}
