@@ -121,8 +121,8 @@ ENDPOINTS = (("source", "target"), ("src", "dst"), ("from", "to"))
 
 def load_files(
     *,
-    edges: Path,
-    nodes: Path,
+    edges: Path | Table,
+    nodes: Path | Table,
     label_column: str | None,
     id_column: str | None = None,
     weight_column: str | None = None,
@@ -134,13 +134,13 @@ def load_files(
     directed: bool = False,
     standardise: bool = True,
 ) -> tuple[Dataset, FeatureSchema]:
-    """A graph from an edge table and a node table, each CSV or Parquet, and the schema that encoded it.
+    """A graph from an edge table and a node table, each a CSV or Parquet file or in memory, and its schema.
 
     Every column of the node table that is not the id, the label or dropped becomes features; rows with an empty
     label are to be predicted. Ids are compared as text: those of `id_column`, else of the column that holds the ids
     which the edges name (`gwn.data.node_ids`). With `schema`, this graph is read as an earlier one was.
     """
-    edge_table, node_table = read_table(Path(edges)), read_table(Path(nodes))
+    edge_table, node_table = (table if isinstance(table, Table) else read_table(table) for table in (edges, nodes))
     if schema is not None and schema.endpoints_given and source_column is None and target_column is None:
         source_column, target_column = schema.source_column, schema.target_column
     ends = _endpoint_names(edge_table, source_column, target_column)
@@ -176,7 +176,7 @@ def load_files(
         edge_index=edge_index,
         edge_weight=edge_weight,
         y=schema.labels(node_table),
-        name=Path(nodes).stem,
+        name=node_table.path.stem,
         node_ids=tuple(ids.to_pylist()),
         class_names=schema.class_names or None,
         feature_names=schema.feature_names,
@@ -188,7 +188,7 @@ def load_files(
         default_split="stratified",
         directed=directed,
         published={},
-        files={table.path.name: file_sha256(table.path) for table in (edge_table, node_table)},
+        files={table.path.name: table.sha256() for table in (edge_table, node_table)},
     )
     return dataset, schema
 

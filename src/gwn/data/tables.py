@@ -19,6 +19,7 @@ import pyarrow.parquet
 from numpy.typing import NDArray
 
 from gwn.errors import GWNError
+from gwn.io import file_sha256
 from gwn.registry import require_known
 
 MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "<NA>")
@@ -41,13 +42,30 @@ DECIMAL_COMMA = re.compile(r"[+-]?\d+(,\d+)?")
 class Table:
     """Columns as Arrow arrays and the file they came from; rows are counted from 1, without the header.
 
+    path            the file, or the word that messages use for a table that was never in one
     decimal_comma   whether 1,5 is a number: so where something else than a comma stands between the columns
+    content_hash    SHA-256 of a table that was never in a file; the file's own is taken otherwise
     """
 
     path: Path
     columns: Mapping[str, Any]
     rows: int
     decimal_comma: bool = False
+    content_hash: str = ""
+
+    @classmethod
+    def from_arrow(cls, path: Path, table: Any, *, decimal_comma: bool = False, content_hash: str = "") -> Table:
+        """From an Arrow table: row numbers that pandas wrote are left out, two columns of one name are refused."""
+        names = [name for name in table.column_names if name not in INDEX_NAMES]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise GWNError(f"{path} has two columns named {twice!r}; rename one")
+        cells = {name: table[name].combine_chunks() for name in names}
+        return cls(path, cells, table.num_rows, decimal_comma=decimal_comma, content_hash=content_hash)
+
+    def sha256(self) -> str:
+        """Of what was read."""
+        return self.content_hash or file_sha256(self.path)
 
     def require(self, what: str, name: str) -> None:
         """Refuse a column that is not there, suggesting the nearest."""
@@ -120,12 +138,7 @@ def read_table(path: Path) -> Table:
                 f"iconv -f latin1 -t utf-8 {path.name} > utf8-{path.name}"
             ) from None
         raise GWNError(f"{path} cannot be read: {first_line(error)}") from error
-    names = [name for name in table.column_names if name not in INDEX_NAMES]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise GWNError(f"{path} has two columns named {twice!r}; rename one")
-    cells = {name: table[name].combine_chunks() for name in names}
-    return Table(path, cells, table.num_rows, decimal_comma=separator in (";", "\t"))
+    return Table.from_arrow(path, table, decimal_comma=separator in (";", "\t"))
 
 
 def suffix_of(path: Path) -> str:
