@@ -51,7 +51,7 @@ def what_came_out(folder: Path) -> dict[str, Any]:
     return result
 
 
-@pytest.mark.parametrize("how", ["in memory", "batches", "partitions", "files"])
+@pytest.mark.parametrize("how", ["in memory", "batches", "partitions", "files", "labels"])
 def test_killed_run_goes_on_to_the_same_bits(how: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     if how == "partitions":
         pytest.importorskip("pymetis")
@@ -63,6 +63,7 @@ def test_killed_run_goes_on_to_the_same_bits(how: str, tmp_path: Path, capsys: p
         "in memory": ["train", "csbm", "--model", "gwn-fa", *TRAIN],
         "batches": ["train", "csbm", "--model", "gwn-sym", "--precompute", "--set", "batch_size=100", *TRAIN],
         "partitions": ["train", "csbm", "--model", "gwn-fa", "--set", "partitions=3", *TRAIN],
+        "labels": ["train", "csbm", "--model", "gwn-sym", "--labels", "masked", "--smooth", "correct", *TRAIN],
         "files": ["train", folder, "--model", "gwn-sym", "--precompute", "--memory", "4GB", *TRAIN],
     }[how]
     killed, whole = [*train, "--checkpoint", "0", "--out", str(tmp_path / "killed")], tmp_path / "whole"

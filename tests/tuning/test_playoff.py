@@ -10,9 +10,10 @@ from optuna.distributions import FloatDistribution
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
 from gwn import GWNError
+from gwn.training.metrics import cross_fitted
 from gwn.tuning import Search
 from gwn.tuning.objective import SETTINGS, TRAINING
-from gwn.tuning.playoff import PLAYOFF_SEED, cross_fitted, finalists, play_off, score_finalist
+from gwn.tuning.playoff import PLAYOFF_SEED, finalists, play_off, score_finalist
 
 MakeSearch = Callable[..., Search]
 

@@ -47,6 +47,8 @@ def predict(
         warning = changed_files(trained.config, data) if edges is None and graph is None else ""
         if warning:
             typer.echo(f"gwn: warning: {warning}", err=True)
+        if shown := trained.shown_labels(data.graph):
+            typer.echo(f"known labels: {shown}", err=True)
         table = predict_nodes(trained, data.graph, device)
         written = write_csv(out, list(table.columns), table.itertuples(index=False), raw=raw_cells)
     if written.note:

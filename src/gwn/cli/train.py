@@ -34,6 +34,10 @@ def train(
     features: str | None = typer.Option(None, help="Structural features to add: degree, random-walk or constant."),
     graph: Path | None = typer.Option(None, help="Your graph as one file: NPZ, or a PyG Data object (.pt)."),
     directed: bool = typer.Option(False, "--directed", help="Keep edges as stored instead of making them undirected."),
+    labels: str = typer.Option(
+        "none", help="masked: show the network the training labels of other nodes; none: features alone."
+    ),
+    smooth: str = typer.Option("none", help="correct: correct and smooth what the trained network says, or none."),
     device: str = typer.Option("auto", help="auto, cpu, cuda or mps."),
     dtype: str = typer.Option("float32", help="float32 or float64."),
     precompute: bool = typer.Option(
@@ -79,8 +83,8 @@ def train(
 
         spec = model_spec(model)
         for_model, for_training = parse_settings(spec, [*settings, "precompute=true"] if precompute else settings)
-        of_machine = {"device": device, "dtype": dtype, "deterministic": deterministic}
-        config = TrainConfig(**{**spec.training, **of_machine, **for_training})
+        options = {"device": device, "dtype": dtype, "deterministic": deterministic, "labels": labels, "smooth": smooth}
+        config = TrainConfig(**{**spec.training, **options, **for_training})
         chosen = effective_settings(spec, for_model)
         spec.build(1, 2, **chosen)  # a wrong setting is said before any data is read
         columns: dict[str, Any] = {

@@ -48,6 +48,8 @@ class FileExperiment(Experiment):
     ) -> RunResult:
         if self.config.torch_device.type != "cpu":
             raise GWNError("training from files runs on the CPU; use --device cpu")
+        if (self.config.labels, self.config.smooth) != ("none", "none"):
+            raise GWNError("labels=masked and smooth=correct need the whole graph in memory; leave out --memory")
         seed = self.seed + number
         seed_everything(seed, self.config.deterministic)
         model = self.model.build(self.graph.num_features, self.graph.num_classes, **self.settings)

@@ -2,20 +2,24 @@
 
 from gwn.training.config import TrainConfig
 from gwn.training.experiment import Experiment, run_experiment
+from gwn.training.label_input import build_network
 from gwn.training.loop import Fit, fit, seed_everything
 from gwn.training.predict import TrainedModel, find_run_folder, load_trained, predict
-from gwn.training.result import RunResult, Summary, summarise
+from gwn.training.result import Gain, RunResult, Summary, paired_gain, summarise
 
 __all__ = [
     "Experiment",
     "Fit",
+    "Gain",
     "RunResult",
     "Summary",
     "TrainConfig",
     "TrainedModel",
+    "build_network",
     "find_run_folder",
     "fit",
     "load_trained",
+    "paired_gain",
     "predict",
     "run_experiment",
     "seed_everything",

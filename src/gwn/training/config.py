@@ -19,6 +19,8 @@ from gwn.training.stopping import STOPPING
 
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
 DEVICES = ("auto", "cpu", "cuda", "mps")
+LABELS = ("none", "masked")
+SMOOTH = ("none", "correct")
 SMALL_GRAPH = 200_000
 """Stored feature values plus edges; below that one epoch is a few milliseconds of one thread's work."""
 
@@ -34,6 +36,10 @@ class TrainConfig:
                     a step costs what its nodes cost
     partitions      cut the graph into so many parts and train on `partitions_per_step` of them at a time: for networks
                     that learn on edges, on graphs too large to train on as a whole; needs `pymetis`. 0: the whole graph
+    labels          "masked": the labels of training nodes are input, a random half in each step, which is scored on the
+                    other half; "none": features alone. See `gwn.training.label_input`
+    smooth          "correct": what the trained network says is corrected by its errors on training nodes and smoothed,
+                    as far as validation likes it; "none": as it is. See `gwn.training.smoothing`
     stopping        "paper": stop when the validation loss exceeds the mean of the last ten; "patience": stop after
                     `patience` epochs without a better validation score; "none": run all epochs
     device, dtype   where and how precisely to compute
@@ -48,6 +54,8 @@ class TrainConfig:
     batch_size: int = 0
     partitions: int = 0
     partitions_per_step: int = 1
+    labels: str = "none"
+    smooth: str = "none"
     stopping: str = "patience"
     patience: int = 50
     device: str = "auto"
@@ -57,6 +65,8 @@ class TrainConfig:
 
     def __post_init__(self) -> None:
         require_known("stopping rule", self.stopping, STOPPING)
+        require_known("labels", self.labels, LABELS)
+        require_known("smooth", self.smooth, SMOOTH)
         require_known("dtype", self.dtype, DTYPES)
         require_known("device", self.device.split(":")[0], DEVICES)
         for name in ("epochs", "lr", "patience"):
@@ -88,8 +98,10 @@ class TrainConfig:
         return self.threads or (1 if small else torch.get_num_threads())
 
     def to_json(self) -> dict[str, Any]:
-        """Everything that is set; partitions only where there are any, so that the names of other runs stay."""
-        skipped = () if self.partitions else ("partitions", "partitions_per_step")
+        """Everything that is set; what was added later only where it is used, so that the names of other runs stay."""
+        later = {"partitions": ("partitions", "partitions_per_step"), "labels": ("labels",), "smooth": ("smooth",)}
+        unused = [name for name in later if getattr(self, name) in (0, "none")]
+        skipped = {setting for name in unused for setting in later[name]}
         return {name: value for name, value in asdict(self).items() if name not in skipped}
 
 

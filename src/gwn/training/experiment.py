@@ -19,6 +19,7 @@ from gwn.io import content_key, read_json, read_weights, safe_name, write_json, 
 from gwn.models import ModelSpec
 from gwn.training.checkpoint import Checkpoints
 from gwn.training.config import TrainConfig
+from gwn.training.label_input import build_network
 from gwn.training.loop import Fit, OnEpoch, fit, seed_everything
 from gwn.training.memory import PeakMemory
 from gwn.training.result import FORMAT, RunResult, environment, summary_of_runs
@@ -85,7 +86,7 @@ class Experiment:
         device, seed = self.config.torch_device, self.seed + number
         graph = self.dataset.graph.to(device, self.config.torch_dtype)
         seed_everything(seed, self.config.deterministic)
-        model = self.model.build(*self.sizes, **self.settings)
+        model = build_network(self.model, self.settings, self.config, graph, split, self.sizes)
         model = model.to(device, self.config.torch_dtype)
         return record_run(
             lambda report: self.fit(model, graph, split, report, checkpoints),

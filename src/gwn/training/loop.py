@@ -23,8 +23,10 @@ from gwn.networks import GWN
 from gwn.registry import lookup
 from gwn.training.checkpoint import Checkpoint, Checkpoints, Fit, Progress
 from gwn.training.config import TrainConfig
+from gwn.training.label_input import KnownLabels
 from gwn.training.metrics import METRICS
 from gwn.training.partitions import Clusters
+from gwn.training.smoothing import Strength, choose_strength
 from gwn.training.stopping import STOPPING
 
 __all__ = [
@@ -209,7 +211,26 @@ def fit(
     """
     task = GraphTask(model, graph, split, config, metric, on_validation)
     resumed = None if checkpoints is None else checkpoints.load()
-    return train_task(model, task, config, on_epoch, resumed=resumed, checkpoints=checkpoints)
+    fitted = train_task(model, task, config, on_epoch, resumed=resumed, checkpoints=checkpoints)
+    if config.smooth == "none" or not isinstance(model, KnownLabels):
+        return fitted
+    return _smoothed(model, graph, task, metric, fitted)
+
+
+def _smoothed(model: KnownLabels, graph: Graph, task: GraphTask, metric: str, fitted: Fit) -> Fit:
+    """The trained network corrected and smoothed as validation likes it, in place, and what that gives."""
+    model.eval()
+
+    def answers(strength: Strength) -> Tensor:
+        model.strength.copy_(torch.tensor(strength))
+        return logits_of(model, graph, task.val)
+
+    with torch.no_grad():
+        chosen, val = choose_strength(answers, graph.labels[task.val], metric)
+        model.strength.copy_(torch.tensor(chosen))
+    seen = task.evaluate()
+    weights = {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}
+    return replace(fitted, val=val, test=seen.test(), val_loss=seen.val_loss, weights=weights)
 
 
 class GraphTask(Task):
@@ -238,6 +259,9 @@ class GraphTask(Task):
 
     def losses(self) -> Iterator[Loss]:
         whole = ((self.graph, rows) for rows in _batches(self.train, self.batch_size))
+        if isinstance(self.model, KnownLabels) and self.model.shown:
+            yield partial(node_loss, self.model.network, *self.model.draw(self.graph))
+            return
         for seen, rows in whole if self.clusters is None else self.clusters.epoch():
             yield partial(node_loss, self.model, seen, rows)
 
@@ -257,6 +281,8 @@ class GraphTask(Task):
         )
 
     def diverged(self, epoch: int, loss: float) -> Diverged:
+        if isinstance(self.model, KnownLabels):
+            return diverged(self.model.network, self.model.widened(self.graph), epoch, loss)
         return diverged(self.model, self.graph, epoch, loss)
 
 
@@ -275,7 +301,7 @@ def _batches(rows: Tensor, size: int) -> Iterable[Tensor]:
 
 def logits_of(model: nn.Module, graph: Graph, rows: Tensor) -> Tensor:
     """Logits of some nodes; a network that can do so computes only those."""
-    if isinstance(model, GWN):
+    if isinstance(model, (GWN, KnownLabels)):
         only: Tensor = model(graph.x, graph.edge_index, graph.edge_weight, rows=rows)
         return only
     logits: Tensor = model(graph.x, graph.edge_index, graph.edge_weight)

@@ -17,6 +17,7 @@ from gwn.io import read_json, read_weights
 from gwn.models import model_spec
 from gwn.registry import lookup
 from gwn.training.config import DTYPES, TrainConfig
+from gwn.training.label_input import KnownLabels, rebuild_network
 from gwn.training.loop import predict_logits
 from gwn.training.result import FORMAT, RunResult
 
@@ -32,6 +33,10 @@ class TrainedModel:
     @property
     def class_names(self) -> list[str]:
         return list(self.config["classes"])
+
+    def shown_labels(self, graph: Graph) -> str:
+        """Which labels the network is shown on this graph, in one line; nothing where it sees none."""
+        return self.network.on(graph, self.class_names)[1] if isinstance(self.network, KnownLabels) else ""
 
 
 def find_run_folder(run: str, root: Path) -> Path:
@@ -58,7 +63,9 @@ def load_trained(folder: Path, number: int | None = None) -> TrainedModel:
     weights = read_weights(folder / f"run-{best.run:02d}.safetensors", best.weights_sha256)
     try:
         dataset = config["dataset"]
-        network = model_spec(config["model"]).build(dataset["features"], dataset["classes"], **config["settings"])
+        sizes = (dataset["features"], dataset["classes"])
+        model, training = model_spec(config["model"]), config["training"]
+        network = rebuild_network(model, config["settings"], training, sizes, weights)
         network.to(lookup("dtype", config["training"]["dtype"], DTYPES)).load_state_dict(weights)
     except (KeyError, RuntimeError, TypeError) as error:
         line = " ".join(str(error).split())
@@ -75,7 +82,10 @@ def predict(trained: TrainedModel, graph: Graph, device: str = "auto") -> pd.Dat
             f"give the columns it was trained with"
         )
     config = TrainConfig(device=device, dtype=trained.config["training"]["dtype"])
-    network = trained.network.to(config.torch_device, config.torch_dtype)
+    network = trained.network
+    if isinstance(network, KnownLabels):
+        network, _ = network.on(graph, trained.class_names)
+    network = network.to(config.torch_device, config.torch_dtype)
     logits = predict_logits(network, graph.to(config.torch_device, config.torch_dtype))
     if not bool(torch.isfinite(logits).all()):
         raise GWNError("the model overflows on this graph; retrain with a smaller time or tau")

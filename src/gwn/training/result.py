@@ -79,6 +79,38 @@ def summarise(values: Sequence[float]) -> Summary | None:
     return Summary(mean=mean, sd=sd, low=mean - half, high=mean + half, count=count)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Gain:
+    """What a change gained over the same splits and seeds: the mean difference and its 95 % Student interval.
+
+    kept   whether the gain is larger than its interval, so that the change is worth keeping
+    """
+
+    mean: float
+    low: float | None
+    high: float | None
+    count: int
+
+    @property
+    def kept(self) -> bool:
+        return self.low is not None and self.low > 0
+
+
+def paired_gain(changed: Sequence[float], usual: Sequence[float]) -> Gain:
+    """`changed - usual` pair by pair, scores of the same splits and seeds in the same order; one pair decides nothing.
+
+    Give validation scores to choose by, test scores to report what the choice was worth.
+    """
+    if len(changed) != len(usual) or not usual:
+        raise GWNError(f"a paired gain needs as many scores with as without; got {len(changed)} and {len(usual)}")
+    differences = np.subtract(changed, usual)
+    mean, count = float(differences.mean()), len(usual)
+    if count == 1:
+        return Gain(mean=mean, low=None, high=None, count=1)
+    half = float(stats.t.ppf(0.975, count - 1) * differences.std(ddof=1) / math.sqrt(count))
+    return Gain(mean=mean, low=mean - half, high=mean + half, count=count)
+
+
 def summary_of_runs(runs: Sequence[RunResult]) -> dict[str, Any]:
     """Validation and test over the runs that finished, and how many did not."""
     finished = [run for run in runs if run.status == "ok"]

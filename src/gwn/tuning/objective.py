@@ -9,7 +9,7 @@ from typing import Any
 import optuna
 
 from gwn.errors import GWNError
-from gwn.training import TrainConfig, fit, seed_everything
+from gwn.training import TrainConfig, build_network, fit, seed_everything
 from gwn.training.config import effective_settings
 from gwn.training.loop import OnEpoch
 from gwn.tuning.plan import SEARCH_SEED, Search
@@ -97,7 +97,7 @@ def train_on_split(
     """Train on search split `number` with that split's seed."""
     graph = search.graph
     seed_everything(SEARCH_SEED + number, config.deterministic)
-    model = search.model.build(graph.num_features, graph.num_classes, **settings)
+    model = build_network(search.model, settings, config, graph, search.splits[number])
     model.to(graph.x.device, config.torch_dtype)
     fitted = fit(model, graph, search.splits[number], config, search.dataset.metric, on_epoch)
     return {

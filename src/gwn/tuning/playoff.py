@@ -19,8 +19,8 @@ from torch import Tensor
 from gwn.data import Split, make_splits
 from gwn.errors import GWNError
 from gwn.io import content_key
-from gwn.training import TrainConfig, fit, seed_everything
-from gwn.training.metrics import METRICS
+from gwn.training import TrainConfig, build_network, fit, seed_everything
+from gwn.training.metrics import cross_fitted
 from gwn.tuning.objective import SETTINGS, TRAINING
 from gwn.tuning.plan import Search
 
@@ -31,9 +31,6 @@ PLAYOFF_SPLITS = 10
 
 OnFinalist = Callable[[int, int], None]
 """Called with a finalist's number and how many there are, before it trains."""
-
-PAIRS = 5
-"""Ways to halve the validation nodes."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -86,27 +83,7 @@ def score_finalist(search: Search, trial: FrozenTrial, splits: int) -> Finalist:
 
 def _score(search: Search, trial: FrozenTrial, split: Split, config: TrainConfig) -> float:
     graph, epochs = search.graph, list[Tensor]()
-    model = search.model.build(graph.num_features, graph.num_classes, **trial.user_attrs[SETTINGS])
+    model = build_network(search.model, trial.user_attrs[SETTINGS], config, graph, split)
     model.to(graph.x.device, config.torch_dtype)
     fit(model, graph, split, config, search.dataset.metric, on_validation=lambda logits: epochs.append(logits.clone()))
     return cross_fitted(torch.stack(epochs), graph.labels[split.val.to(graph.labels.device)], search.dataset.metric)
-
-
-def cross_fitted(logits: Tensor, y: Tensor, metric: str = "accuracy") -> float:
-    """The score that the epochs `logits`, [epochs, n, c], earn on nodes that did not choose among them.
-
-    The nodes are halved at random; the epoch with the best score on one half (ties: lower loss) is scored on the other.
-    """
-    score = METRICS[metric]
-    losses = torch.stack([torch.nn.functional.cross_entropy(epoch, y, reduction="none") for epoch in logits])
-    generator = torch.Generator().manual_seed(0)
-    earned = []
-    for _ in range(PAIRS):
-        order = torch.randperm(y.numel(), generator=generator).to(y.device)
-        halves = order[: y.numel() // 2], order[y.numel() // 2 :]
-        for choosing, scored in (halves, halves[::-1]):
-            loss = losses[:, choosing].mean(1).tolist()
-            of_epochs = [(score(epoch[choosing], y[choosing]), -loss[place]) for place, epoch in enumerate(logits)]
-            best = max(range(len(of_epochs)), key=lambda place: of_epochs[place])
-            earned.append(score(logits[best][scored], y[scored]))
-    return sum(earned) / len(earned)
