@@ -136,6 +136,12 @@ def test_bad_checkpoints(capsys: pytest.CaptureFixture[str], tables: Tables) -> 
     assert "surprise" in complaint(capsys, "predict", str(folder))
     run_file.write_text(record)
 
+    schema = folder / "schema-00.json"
+    learnt = schema.read_text()
+    schema.write_text(learnt.replace("Rome", "Roma"))
+    assert "schema-00.json was edited" in complaint(capsys, "predict", str(folder))
+    schema.write_text(learnt)
+
     config = folder / "config.json"
     description = json.loads(config.read_text())
     config.write_text(json.dumps({**description, "settings": {**description["settings"], "hidden_channels": 8}}))

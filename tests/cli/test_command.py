@@ -91,6 +91,8 @@ def test_train_then_predict_on_csv(tmp_path: Path, tables: tuple[Path, Path], co
     folder = tmp_path / result["folder"]
     assert not list(folder.glob("*.pt"))
     assert not list(folder.glob("*.pkl"))
+    learnt = [json.loads((folder / f"schema-0{number}.json").read_text())["columns"][0]["mean"] for number in (0, 1)]
+    assert learnt[0] != learnt[1], "each run learnt on training nodes of its own"
     predicted = run("predict", str(folder), "--out", "all.csv", cwd=tmp_path)
     assert predicted.returncode == 0, predicted.stderr
     rows = list(csv.DictReader((tmp_path / "all.csv").open()))

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 
-from gwn.data import Dataset, make_splits
+from gwn.data import Dataset, load_dataset, make_splits
 from gwn.data.files import load_files
 from gwn.data.schema import FeatureSchema
 from gwn.errors import GWNError
@@ -241,6 +241,24 @@ def test_a_damaged_schema_is_one_line(damage: dict[str, Any]) -> None:
 def test_the_result_can_be_split_and_unlabelled_nodes_stay_out(load: Load) -> None:
     (split,) = make_splits(load()[0], None, 1)
     assert 3 not in torch.cat([split.train, split.val, split.test])
+
+
+def test_a_run_learns_its_encoding_on_its_training_nodes_alone(load: Load) -> None:
+    """What the other nodes hold does not reach it; identity, layout and everything else are those of the whole."""
+    rows = [f"{i},{i},{'xy'[i % 2]}" for i in range(20)]
+    data, _ = load("id,f,topic\n" + "\n".join(rows) + "\n", "source,target\n1,2\n")
+    (split,) = make_splits(data, None, 1)
+    seen = data.on(split)
+    on_train = seen.x.to_dense()[split.train, 0].double()
+    assert float(on_train.mean()) == pytest.approx(0, abs=1e-6)
+    assert float(on_train.std(correction=0)) == pytest.approx(1, abs=1e-6)
+    assert seen.edge_index is data.graph.edge_index
+    outside = int(split.test[0])
+    rows[outside] = f"{outside},1e6,{'xy'[outside % 2]}"
+    other, _ = load("id,f,topic\n" + "\n".join(rows) + "\n", "source,target\n1,2\n")
+    assert other.schema_on(split) == data.schema_on(split)
+    assert torch.equal(other.on(split).x[split.train], seen.x[split.train])
+    assert load_dataset("csbm").schema_on(split) is None
 
 
 def test_compressed_tables_read_as_plain_ones(load: Load, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import typer
 
+from gwn.cli.options import DropColumns, IdColumn, SourceColumn, TargetColumn
 from gwn.cli.terminal import print_table
 from gwn.errors import GWNError
 from gwn.registry import require_known
@@ -134,10 +135,10 @@ def convert(
     nodes: Path = typer.Option(..., help="A CSV or Parquet table of nodes."),
     out: Path = typer.Option(..., help="The folder to write."),
     label_column: str = typer.Option(..., help="Column of the class; empty cells are nodes to predict."),
-    id_column: str | None = typer.Option(None, help="Column of the node id. Default: the one with the edges' ids."),
-    source_column: str | None = typer.Option(None, help="Column of the edge's source. Default: found by name."),
-    target_column: str | None = typer.Option(None, help="Column of the edge's target. Default: found by name."),
-    drop_column: list[str] = typer.Option([], help="A node column that is not a feature; may be repeated."),
+    id_column: IdColumn = None,
+    source_column: SourceColumn = None,
+    target_column: TargetColumn = None,
+    drop_columns: DropColumns = [],  # noqa: B006
     memory: str = typer.Option("1GB", help="What sorting the edges may take."),
     force: bool = typer.Option(False, "--force", help="Replace a graph folder that is already there."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress."),
@@ -159,7 +160,7 @@ def convert(
             id_column=id_column,
             source_column=source_column,
             target_column=target_column,
-            drop_columns=drop_column,
+            drop_columns=drop_columns,
             memory=parse_memory(memory),
             force=force,
             on_done=lambda what, share: bar.update(int(1000 * share), what),

@@ -43,7 +43,7 @@ def predict(
 
         written = predict_folder(trained, graph, runs, out, memory, raw_cells)
     else:
-        data = reopen(trained.config.get("origin"), edges, nodes, graph)
+        data = reopen(trained.origin, edges, nodes, graph)
         warning = changed_files(trained.config, data) if edges is None and graph is None else ""
         if warning:
             typer.echo(f"gwn: warning: {warning}", err=True)

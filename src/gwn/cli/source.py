@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from gwn.cli.options import GraphSource
 from gwn.data import DATASETS, Dataset, load_dataset
 from gwn.data.files import load_files, load_graph_file
 from gwn.data.folders.folder import GraphFolder, is_folder
@@ -20,15 +21,9 @@ Origin = dict[str, Any]
 COLUMN_KINDS = {"number": "number columns", "boolean": "true/false columns", "category": "category columns"}
 
 
-def open_source(
-    dataset: str | None,
-    edges: Path | None,
-    nodes: Path | None,
-    graph: Path | None,
-    directed: bool,
-    columns: Mapping[str, Any],
-) -> tuple[Dataset, Origin]:
+def open_source(source: GraphSource) -> tuple[Dataset, Origin]:
     """The graph, and a plain record from which `reopen` finds it again."""
+    dataset, edges, nodes, graph, directed = source.dataset, source.edges, source.nodes, source.graph, source.directed
     given = [what for what, value in (("a name", dataset), ("--edges", edges), ("--graph", graph)) if value is not None]
     if len(given) != 1:
         what = "nothing was given" if not given else f"{' and '.join(given)} were given"
@@ -40,7 +35,7 @@ def open_source(
     assert edges is not None
     if nodes is None:
         raise GWNError("--edges needs --nodes: a table with one row a node, its features and its label")
-    loaded, schema = load_files(edges=edges, nodes=nodes, directed=directed, **columns)
+    loaded, schema = load_files(edges=edges, nodes=nodes, directed=directed, **source.reading)
     places = {"edges": str(edges.resolve()), "nodes": str(nodes.resolve())}  # found again from any folder
     return loaded, {**places, "directed": directed, "schema": schema.to_json()}
 

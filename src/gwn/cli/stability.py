@@ -60,7 +60,7 @@ def _of_run(run: str, runs: Path) -> tuple[str, list[dict[str, Any]]]:
     trained = load_trained(find_run_folder(run, runs))
     if not isinstance(trained.network, GWN):
         raise GWNError(f"{run} is a {trained.config['model']}, which has no wave; stability is for wave networks")
-    data = reopen(trained.config.get("origin"), None, None, None)
+    data = reopen(trained.origin, None, None, None)
     name = f"{trained.config['model']} of {run}, run {trained.run.run}, on {data.name}"
     return name, [analyse(trained.network, data.graph).to_json()]
 

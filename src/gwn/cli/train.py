@@ -9,13 +9,15 @@ from typing import Any
 
 import typer
 
+from gwn.cli.options import GraphSource, takes_source
 from gwn.cli.processes import training_processes
 from gwn.cli.terminal import print_table
 from gwn.errors import GWNError
 
 
+@takes_source
 def train(
-    dataset: str | None = typer.Argument(None, help="A dataset by name (`gwn data list`), or a graph folder."),
+    source: GraphSource,
     model: str = typer.Option("gwn-sym", "--model", "-m", help="A model by name: see `gwn models`."),
     split: str | None = typer.Option(
         None, help="per-class, uniform, stratified, or a published one: geom, public, time. Default: the dataset's."
@@ -23,17 +25,6 @@ def train(
     runs: int = typer.Option(10, help="How many runs; each has its own split and seed."),
     seed: int = typer.Option(0, help="The first run's seed; run r uses seed + r."),
     settings: list[str] = typer.Option([], "--set", metavar="NAME=VALUE", help="A setting: see `gwn models NAME`."),
-    edges: Path | None = typer.Option(None, help="Your graph: a CSV or Parquet table of edges."),
-    nodes: Path | None = typer.Option(None, help="Your graph: a CSV or Parquet table of nodes."),
-    label_column: str | None = typer.Option(None, help="Column of the class; empty cells are nodes to predict."),
-    id_column: str | None = typer.Option(None, help="Column of the node id. Default: the one with the edges' ids."),
-    weight_column: str | None = typer.Option(None, help="Column of the edge weight. Default: every edge weighs one."),
-    source_column: str | None = typer.Option(None, help="Column of the edge's source. Default: found by name."),
-    target_column: str | None = typer.Option(None, help="Column of the edge's target. Default: found by name."),
-    drop_column: list[str] = typer.Option([], help="A node column that is not a feature; may be repeated."),
-    features: str | None = typer.Option(None, help="Structural features to add: degree, random-walk or constant."),
-    graph: Path | None = typer.Option(None, help="Your graph as one file: NPZ, or a PyG Data object (.pt)."),
-    directed: bool = typer.Option(False, "--directed", help="Keep edges as stored instead of making them undirected."),
     labels: str = typer.Option(
         "none", help="masked: show the network the training labels of other nodes; none: features alone."
     ),
@@ -87,24 +78,15 @@ def train(
         config = TrainConfig(**{**spec.training, **options, **for_training})
         chosen = effective_settings(spec, for_model)
         spec.build(1, 2, **chosen)  # a wrong setting is said before any data is read
-        columns: dict[str, Any] = {
-            "label_column": label_column,
-            "id_column": id_column,
-            "weight_column": weight_column,
-            "source_column": source_column,
-            "target_column": target_column,
-            "drop_columns": drop_column,
-            "structural": features,
-        }
-        files = OnFiles(dataset, memory, chosen)
+        files = OnFiles(source.dataset, memory, chosen)
         on_disk = files.active or (leader is not None and files.graph is not None)
-        data, origin = files.source() if on_disk else open_source(dataset, edges, nodes, graph, directed, columns)
+        data, origin = files.source() if on_disk else open_source(source)
         if not quiet and (decisions := how_it_was_read(origin)):
             typer.echo(decisions, err=True)
         splits = make_splits(data, split, runs, seed)
         table = None
-        if tuned and dataset is not None:
-            table = find_tuned(spec, dataset, splits[0].kind, data.graph.content_hash())
+        if tuned and source.dataset is not None:
+            table = find_tuned(spec, source.dataset, splits[0].kind, data.graph.content_hash())
         if table is not None:
             if not quiet:
                 typer.echo(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from gwn.data.catalogue import DATASETS, DatasetSpec
 from gwn.data.download import locate
@@ -11,6 +12,9 @@ from gwn.data.splits import PUBLISHED, SPLITS, Split
 from gwn.errors import GWNError
 from gwn.graph import Graph, undirected
 from gwn.registry import lookup, require_known
+
+if TYPE_CHECKING:
+    from gwn.data.schema import NodeTable
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -20,6 +24,7 @@ class Dataset:
     directed   whether the edges of `graph` still have a direction
     published  split kind -> its splits
     files      file name -> SHA-256 of what was read
+    tables     the node table that `graph` was encoded from, where it was: each run then learns its own encoding
     """
 
     name: str
@@ -30,6 +35,18 @@ class Dataset:
     published: Mapping[str, tuple[Split, ...]]
     files: Mapping[str, str]
     caveat: str = ""
+    tables: NodeTable | None = None
+
+    def on(self, split: Split) -> Graph:
+        """The graph as a run on this split sees it: what encodes a table is learnt on the training nodes alone.
+
+        The nodes, edges, labels and the number of features are those of `graph` in every run.
+        """
+        return self.graph if self.tables is None else self.tables.encode(self.graph, self.tables.learn(split.train))
+
+    def schema_on(self, split: Split) -> dict[str, Any] | None:
+        """What `on` learnt, from which another table is read as this run's was; None where nothing is learnt."""
+        return None if self.tables is None else self.tables.learn(split.train).to_json()
 
 
 def load_dataset(name: str, *, directed: bool = False) -> Dataset:

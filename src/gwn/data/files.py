@@ -15,8 +15,9 @@ from torch import Tensor
 
 from gwn.data.dataset import Dataset
 from gwn.data.node_ids import different_ids
-from gwn.data.schema import FeatureSchema
+from gwn.data.schema import FeatureSchema, NodeTable
 from gwn.data.splits import Split, splits_from_masks
+from gwn.data.structural import structural_features
 from gwn.data.tables import Table, first_line, read_head, read_table
 from gwn.errors import GWNError
 from gwn.graph import Graph, undirected, undirected_edges
@@ -171,8 +172,11 @@ def load_files(
     edge_weight = _weights(edge_table, schema.weight_column)
     if not directed:
         edge_index, edge_weight = undirected_edges(edge_index, edge_weight, node_table.rows)
+    from_edges = None
+    if schema.structural is not None:
+        from_edges = structural_features(schema.structural, edge_index, edge_weight, node_table.rows)
     graph = Graph(
-        x=schema.features(node_table, edge_index, edge_weight),
+        x=schema.features(node_table, from_edges),
         edge_index=edge_index,
         edge_weight=edge_weight,
         y=schema.labels(node_table),
@@ -189,6 +193,7 @@ def load_files(
         directed=directed,
         published={},
         files={table.path.name: table.sha256() for table in (edge_table, node_table)},
+        tables=NodeTable(table=node_table, schema=schema, structural=from_edges),
     )
     return dataset, schema
 

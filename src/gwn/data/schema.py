@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from gwn.data.node_ids import choose_id_column, row_numbers
-from gwn.data.structural import STRUCTURAL, structural_features
+from gwn.data.structural import STRUCTURAL
 from gwn.data.tables import Table
 from gwn.errors import GWNError
-from gwn.graph import UNLABELLED
+from gwn.graph import UNLABELLED, Graph
 from gwn.registry import require_known
 
 MOSTLY = 0.9
@@ -65,6 +65,13 @@ class Column:
     def feature_names(self) -> tuple[str, ...]:
         """One name a feature."""
         return tuple(f"{self.name}={c}" for c in self.categories) if self.kind == "category" else (self.name,)
+
+    def learn(self, table: Table, rows: NDArray[np.int64]) -> Column:
+        """The same column with its numbers learnt on these rows alone; how many features it gives stays the same."""
+        if self.kind != "number" or (self.mean, self.std) == (0.0, 1.0):
+            return self
+        values = _numbers(table, self.name)[rows]
+        return replace(self, mean=float(values.mean()), std=float(values.std()) or 1.0)
 
     def encode(self, table: Table) -> Any:
         """The features of this column, as a SciPy CSR matrix; a category never seen before is all zeros."""
@@ -183,8 +190,15 @@ class FeatureSchema:
         names = tuple(name for column in self.columns for name in column.feature_names)
         return names if self.structural is None else names + STRUCTURAL[self.structural][1]
 
-    def features(self, table: Table, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
-        """Features [N, f] as a sparse CSR tensor; a table without these columns is refused."""
+    def learn(self, table: Table, rows: NDArray[np.int64]) -> FeatureSchema:
+        """The same schema with its numbers learnt on these rows alone, the training nodes of a run."""
+        return replace(self, columns=tuple(column.learn(table, rows) for column in self.columns))
+
+    def features(self, table: Table, structural: Any = None) -> Tensor:
+        """Features [N, f] as a sparse CSR tensor; a table without these columns is refused.
+
+        structural   the features from the edges, which stand behind those of the table
+        """
         missing = [repr(column.name) for column in self.columns if column.name not in table.columns]
         if missing:
             more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
@@ -193,8 +207,8 @@ class FeatureSchema:
                 f"on: {', '.join(missing[:5])}{more}; give a table with the same columns"
             )
         blocks = [column.encode(table) for column in self.columns]
-        if self.structural is not None:
-            blocks.append(sp.csr_matrix(structural_features(self.structural, edge_index, edge_weight, table.rows)))
+        if structural is not None:
+            blocks.append(sp.csr_matrix(structural))
         x = sp.hstack(blocks, format="csr", dtype=np.float32)
         x.sort_indices()
         return torch.sparse_csr_tensor(
@@ -273,3 +287,23 @@ def _class_names(table: Table, name: str) -> tuple[str, ...]:
 
 def _is_integer(cell: str) -> bool:
     return cell.lstrip("-").isdecimal()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NodeTable:
+    """A node table with the schema of the whole of it, from which every run learns its own.
+
+    structural   [N, f] features from the edges, None without; they are learnt from no node
+    """
+
+    table: Table
+    schema: FeatureSchema
+    structural: Any = None
+
+    def learn(self, nodes: Tensor) -> FeatureSchema:
+        """The schema that these nodes teach."""
+        return self.schema.learn(self.table, nodes.cpu().numpy())
+
+    def encode(self, graph: Graph, schema: FeatureSchema) -> Graph:
+        """The graph with its features encoded by this schema."""
+        return replace(graph, x=schema.features(self.table, self.structural)).compact()

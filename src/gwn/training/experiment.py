@@ -15,7 +15,7 @@ from torch import nn
 from gwn.data import Dataset, Split
 from gwn.errors import Diverged, GWNError
 from gwn.graph import Graph
-from gwn.io import content_key, read_json, read_weights, safe_name, write_json, write_weights
+from gwn.io import content_key, file_sha256, read_json, read_weights, safe_name, write_json, write_weights
 from gwn.models import ModelSpec
 from gwn.training.checkpoint import Checkpoints
 from gwn.training.config import TrainConfig
@@ -84,11 +84,12 @@ class Experiment:
     ) -> RunResult:
         """Train one run and write its weights."""
         device, seed = self.config.torch_device, self.seed + number
-        graph = self.dataset.graph.to(device, self.config.torch_dtype)
+        graph, schema_sha256 = self._graph_of_run(number, split, folder, checkpoints)
+        graph = graph.to(device, self.config.torch_dtype)
         seed_everything(seed, self.config.deterministic)
         model = build_network(self.model, self.settings, self.config, graph, split, self.sizes)
         model = model.to(device, self.config.torch_dtype)
-        return record_run(
+        found = record_run(
             lambda report: self.fit(model, graph, split, report, checkpoints),
             model,
             number,
@@ -98,6 +99,18 @@ class Experiment:
             folder,
             on_progress,
         )
+        return replace(found, schema_sha256=schema_sha256)
+
+    def _graph_of_run(self, number: int, split: Split, folder: Path, checkpoints: Checkpoints) -> tuple[Graph, str]:
+        """The graph as this run sees it, and the hash of the file that says how its table was encoded.
+
+        A run that version 0.1.0 began has a checkpoint and no such file: it goes on with what it began with.
+        """
+        schema, path = self.dataset.schema_on(split), schema_file(folder, number)
+        if schema is None or (checkpoints.path.exists() and not path.exists()):
+            return self.dataset.graph, ""
+        write_json(path, schema)
+        return self.dataset.on(split), file_sha256(path)
 
     def fit(
         self, model: nn.Module, graph: Graph, split: Split, on_epoch: OnEpoch | None, checkpoints: Checkpoints
@@ -114,6 +127,11 @@ class Experiment:
         described, dataset = self.describe(), safe_name(self.dataset.name)
         places = [root / f"{dataset}-{name}-{content_key({**described, 'model': name})}" for name in names]
         return next((place for place in places if place.is_dir()), places[0])
+
+
+def schema_file(folder: Path, number: int) -> Path:
+    """Where a run keeps how its node table was encoded."""
+    return folder / f"schema-{number:02d}.json"
 
 
 def run_experiment(

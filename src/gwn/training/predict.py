@@ -13,10 +13,11 @@ from torch import nn
 
 from gwn.errors import GWNError
 from gwn.graph import Graph
-from gwn.io import read_json, read_weights
+from gwn.io import file_sha256, read_json, read_weights
 from gwn.models import model_spec
 from gwn.registry import lookup
 from gwn.training.config import DTYPES, TrainConfig
+from gwn.training.experiment import schema_file
 from gwn.training.label_input import KnownLabels, rebuild_network
 from gwn.training.loop import predict_logits
 from gwn.training.result import FORMAT, RunResult
@@ -24,11 +25,22 @@ from gwn.training.result import FORMAT, RunResult
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TrainedModel:
-    """A network with the weights of one run, and the description it was rebuilt from."""
+    """A network with the weights of one run, and the description it was rebuilt from.
+
+    schema   how this run's node table was encoded; None where its graph was not read from tables, and for runs of
+             version 0.1.0, which encoded it as the configuration says
+    """
 
     network: nn.Module
     run: RunResult
     config: Mapping[str, Any]
+    schema: Mapping[str, Any] | None = None
+
+    @property
+    def origin(self) -> dict[str, Any]:
+        """Where its graph came from and how it was read, for `gwn.cli.source.reopen`."""
+        origin = self.config.get("origin") or {}
+        return origin if self.schema is None else {**origin, "schema": self.schema}
 
     @property
     def class_names(self) -> list[str]:
@@ -70,7 +82,13 @@ def load_trained(folder: Path, number: int | None = None) -> TrainedModel:
     except (KeyError, RuntimeError, TypeError) as error:
         line = " ".join(str(error).split())
         raise GWNError(f"{folder}: config.json and weights do not fit together ({line}); train again") from None
-    return TrainedModel(network=network, run=best, config=config)
+    schema = None
+    if best.schema_sha256:
+        path = schema_file(folder, best.run)
+        schema = read_json(path)
+        if file_sha256(path) != best.schema_sha256:
+            raise GWNError(f"{path} was edited: it is not what the run wrote; train again")
+    return TrainedModel(network=network, run=best, config=config, schema=schema)
 
 
 def predict(trained: TrainedModel, graph: Graph, device: str = "auto") -> pd.DataFrame:

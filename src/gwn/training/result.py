@@ -20,6 +20,10 @@ FORMAT = 1
 """Of the JSON files under `runs/`; a reader refuses a newer one."""
 
 
+ADDED = frozenset({"schema_sha256"})
+"""Entries that records of version 0.1.0 do not have."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class RunResult:
     """One run: one split, one seed. `status` is "ok" or "diverged"; a diverged run has a reason and no score."""
@@ -39,6 +43,7 @@ class RunResult:
     parameters: int = 0
     peak_memory_mib: float | None = None
     weights_sha256: str = ""
+    schema_sha256: str = ""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -47,9 +52,9 @@ class RunResult:
     def from_json(cls, data: Mapping[str, Any]) -> RunResult:
         """Back from `to_json`; anything else is refused."""
         known = {field.name for field in fields(cls)}
-        if data.keys() != known:
-            odd = ", ".join(sorted(data.keys() ^ known))
-            raise GWNError(f"a run's record has missing or unknown entries ({odd}); it was edited: train again")
+        if odd := (data.keys() ^ known) - (ADDED - data.keys()):
+            named = ", ".join(sorted(odd))
+            raise GWNError(f"a run's record has missing or unknown entries ({named}); it was edited: train again")
         sizes = data["split_sizes"]
         if not isinstance(sizes, (list, tuple)) or len(sizes) != 3:
             raise GWNError(f"a run's record has split_sizes {sizes!r}; it was edited: train again")

@@ -95,11 +95,12 @@ def train_on_split(
     search: Search, settings: dict[str, Any], config: TrainConfig, number: int, on_epoch: OnEpoch | None = None
 ) -> dict[str, Any]:
     """Train on search split `number` with that split's seed."""
-    graph = search.graph
+    split = search.splits[number]
+    graph = search.on(split)
     seed_everything(SEARCH_SEED + number, config.deterministic)
-    model = build_network(search.model, settings, config, graph, search.splits[number])
+    model = build_network(search.model, settings, config, graph, split)
     model.to(graph.x.device, config.torch_dtype)
-    fitted = fit(model, graph, search.splits[number], config, search.dataset.metric, on_epoch)
+    fitted = fit(model, graph, split, config, search.dataset.metric, on_epoch)
     return {
         "val": fitted.val,
         "test": fitted.test,

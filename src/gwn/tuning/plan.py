@@ -78,6 +78,11 @@ class Search:
     def fixed(self) -> dict[str, Any]:
         return {**self.plan.settings, **self.plan.training}
 
+    def on(self, split: Split) -> Graph:
+        """`graph` as a training on this split sees it."""
+        seen = self.dataset.on(split)
+        return self.graph if seen is self.dataset.graph else seen.to(self.graph.x.device, self.graph.x.dtype)
+
     def threads(self, jobs: int) -> int:
         """CPU threads for one of `jobs` workers."""
         config = TrainConfig(**self.plan.training)

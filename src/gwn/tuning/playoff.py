@@ -82,7 +82,7 @@ def score_finalist(search: Search, trial: FrozenTrial, splits: int) -> Finalist:
 
 
 def _score(search: Search, trial: FrozenTrial, split: Split, config: TrainConfig) -> float:
-    graph, epochs = search.graph, list[Tensor]()
+    graph, epochs = search.on(split), list[Tensor]()
     model = build_network(search.model, trial.user_attrs[SETTINGS], config, graph, split)
     model.to(graph.x.device, config.torch_dtype)
     fit(model, graph, split, config, search.dataset.metric, on_validation=lambda logits: epochs.append(logits.clone()))
