@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -187,6 +188,19 @@ class Graph:
             class_names=class_names,
             feature_names=None if features is None else tuple(features),
         )
+
+
+def find_node(graph: Graph, name: str, option: str) -> int:
+    """A node by the user's id, or by its number where nodes have no ids; `option` is where the name was given."""
+    if graph.node_ids is not None and name in graph.node_ids:
+        return graph.node_ids.index(name)
+    if graph.node_ids is None and name.isdecimal() and int(name) < graph.num_nodes:
+        return int(name)
+    known = f"0 to {graph.num_nodes - 1}"
+    if graph.node_ids is not None:
+        close = get_close_matches(name, graph.node_ids, n=1, cutoff=0.0)
+        known = f"named by their ids; the nearest is {(close or graph.node_ids)[0]!r}"
+    raise GWNError(f"{option} names a node {name!r} that graph {graph.name!r} does not have; its nodes are {known}")
 
 
 def undirected(graph: Graph) -> Graph:

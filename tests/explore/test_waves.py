@@ -11,11 +11,11 @@ import torch
 
 from graphs import NO_EDGES, cycle, normal, toy_graph
 from gwn.errors import GWNError
-from gwn.explore.layout import MOST_EDGES, choose_nodes, find_node
+from gwn.explore.layout import MOST_EDGES, choose_nodes
 from gwn.explore.page import encode_scenario
 from gwn.explore.signals import network_signals
 from gwn.explore.waves import count_dynamics, scenarios
-from gwn.graph import Graph
+from gwn.graph import Graph, find_node
 from gwn.networks import GWN
 from gwn.training.loop import predict_logits
 from seeds import reseed
@@ -98,5 +98,5 @@ def test_what_cannot_be_drawn_is_refused() -> None:
     with pytest.raises(GWNError, match="--limit must be from 2 to"):
         choose_nodes(GRAPH, 100_000)
     with pytest.raises(GWNError, match="its nodes are 0 to 39"):
-        find_node(GRAPH, "40")
-    assert find_node(GRAPH, "39") == 39
+        find_node(GRAPH, "40", "--centre")
+    assert find_node(GRAPH, "39", "--centre") == 39

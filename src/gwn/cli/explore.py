@@ -41,8 +41,9 @@ def explore(
       gwn explore pubmed --model none --limit 2000 --centre 7
     """
     from gwn.cli.progress import TerminalBar
-    from gwn.explore.layout import check_limit, find_node
+    from gwn.explore.layout import check_limit
     from gwn.explore.page import plotly_script, write_explorer
+    from gwn.graph import find_node
 
     if source.nodes is not None and str(source.nodes).isdecimal():
         typer.echo(
@@ -54,7 +55,7 @@ def explore(
     plotly_script()  # what is missing is said before anything is trained
     subject = _subject(source, model, run, runs, quiet)
     target = out or Path("explore") / subject.name
-    middle = None if centre is None else find_node(subject.graph, centre)
+    middle = None if centre is None else find_node(subject.graph, centre, "--centre")
     with TerminalBar("drawing", 1, "", quiet=quiet) as bar:
         page = write_explorer(subject, target, limit=limit, centre=middle, on_progress=bar.phase)
     typer.echo(f"Open {page}")

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import typer
 
 from gwn._version import __version__
-from gwn.cli import data, demo, explore, models, predict, report, reproduce, stability, train, tune
+from gwn.cli import data, demo, explain, explore, models, predict, report, reproduce, stability, train, tune
 from gwn.errors import EXTRAS, GWNError, missing_extra
 
 INTERRUPTED = 130
@@ -32,6 +32,7 @@ app.command("train")(train.train)
 app.command("tune")(tune.tune)
 app.command("reproduce")(reproduce.reproduce)
 app.command("predict")(predict.predict)
+app.command("explain")(explain.explain)
 app.command("demo")(demo.demo)
 app.command("models")(models.models)
 app.command("stability")(stability.stability)

@@ -13,6 +13,11 @@ from rich.table import Table
 from gwn.errors import GWNError
 
 
+def printable(text: str) -> str:
+    """Text from a table as a terminal may see it: control characters and direction marks are written out."""
+    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
+
+
 def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]], title: str = "", left: int = 1) -> None:
     """Print rows of text; the first `left` columns are words, the others numbers and set to the right."""
     table = Table(title=title or None, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
@@ -20,7 +25,7 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]], title: s
         words = place < left
         table.add_column(heading, justify="left" if words else "right", overflow="fold", no_wrap=not words)
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(printable, row))
     piped = not sys.stdout.isatty()  # a file has no width: nothing is cut there
     Console(highlight=False, markup=False, width=1000 if piped else None).print(table)
 

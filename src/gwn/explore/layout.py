@@ -55,16 +55,6 @@ def check_limit(limit: int) -> None:
         )
 
 
-def find_node(graph: Graph, name: str) -> int:
-    """A node by the user's id, or by its number where nodes have no ids."""
-    if graph.node_ids is not None and name in graph.node_ids:
-        return graph.node_ids.index(name)
-    if graph.node_ids is None and name.isdecimal() and int(name) < graph.num_nodes:
-        return int(name)
-    known = f"0 to {graph.num_nodes - 1}" if graph.node_ids is None else f"such as {graph.node_ids[0]!r}"
-    raise GWNError(f"--centre names a node {name!r} that graph {graph.name!r} does not have; its nodes are {known}")
-
-
 def choose_nodes(graph: Graph, limit: int, centre: int | None = None) -> Drawn:
     """At most `limit` nodes: ring by ring around `centre`, which is the node with the most neighbours unless given."""
     check_limit(limit)

@@ -1,0 +1,128 @@
+"""`gwn explain`: which neighbours and which columns moved one prediction."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from gwn.cli.terminal import print_table, printable
+from gwn.spreadsheet import RAW_CELLS_HELP
+
+
+def explain(
+    run: str = typer.Argument(..., help="The folder that `gwn train` named, or its name below --runs."),
+    node: str = typer.Option(..., "--node", help="The node by its id, or by its number where nodes have no ids."),
+    of_class: str | None = typer.Option(None, "--class", help="The class to explain. Default: the predicted one."),
+    against: str | None = typer.Option(None, help="The class to compare with. Default: the strongest other one."),
+    baseline: str = typer.Option("mean", help="What is known of nothing: mean of the training nodes, or zero."),
+    edges: bool = typer.Option(False, "--edges", help="Also take away each edge of the node in turn."),
+    top: int = typer.Option(10, min=1, help="Print so many columns and nodes; files have all of them."),
+    out: Path | None = typer.Option(None, help="A CSV file to write: every node and column with its contribution."),
+    number: int | None = typer.Option(None, "--run-number", help="Which run's weights. Default: best on validation."),
+    runs: Path = typer.Option(Path("runs"), help="Where `gwn train` put its results."),
+    raw_cells: bool = typer.Option(False, "--raw-cells", help=RAW_CELLS_HELP),
+    as_json: bool = typer.Option(False, "--json", help="Print everything as JSON."),
+) -> None:
+    """Say which neighbours and which columns moved a prediction, by integrated gradients.
+
+    What is explained is the margin of the predicted class over the next one. Contributions of all features of all
+    nodes add up to the difference between this margin and that of the baseline; the sum is checked and printed.
+
+    Examples:
+
+      gwn explain runs/mine-gwn-fa-0123456789ab --node u17
+
+      gwn explain runs/mine-gwn-fa-0123456789ab --node u17 --class art --out explain.csv
+
+      gwn explain runs/cora-gcn-0123456789ab --node 12 --edges --baseline zero
+    """
+    typer.echo(f"explaining node {printable(node)} of {printable(run)}", err=True)
+    from gwn.cli.run import open_run
+    from gwn.explain import HEADINGS, explain_run, to_rows
+    from gwn.graph import find_node
+    from gwn.registry import require_known
+    from gwn.spreadsheet import write_csv
+
+    opened = open_run(run, runs, number)
+    names = opened.trained.class_names
+    for option in (of_class, against):
+        if option is not None:
+            require_known("class", option, names)
+    record = explain_run(
+        opened.trained,
+        opened.graph,
+        opened.split,
+        find_node(opened.graph, node, "--node"),
+        columns=opened.feature_columns(),
+        target=None if of_class is None else names.index(of_class),
+        rival=None if against is None else names.index(against),
+        baseline=baseline,
+        with_edges=edges,
+    )
+    cells = opened.cells(record["number"])
+    for column in record["columns"]:
+        column["value"] = cells.get(column["column"])
+    if out is not None:
+        written = write_csv(out, HEADINGS, to_rows(record), raw=raw_cells)
+    if as_json:
+        typer.echo(json.dumps(record, indent=2))
+        return
+    _print(record, top)
+    if out is not None:
+        typer.echo(f"Written to {out}" + (f"; {written.note}" if written.note else ""))
+
+
+def _print(record: dict[str, Any], top: int) -> None:
+    known = "not known" if record["known"] is None else repr(record["known"])
+    typer.echo(
+        printable(
+            f"Node {record['node']}: predicted {record['predicted']!r} with {100 * record['probability']:.1f} %; its "
+            f"class is {known} ({record['part']})"
+        )
+    )
+    over = "" if record["against"] is None else f" over {record['against']!r}"
+    typer.echo(
+        printable(
+            f"Explained is the margin of {record['class']!r}{over}: {record['margin']:.3f} here, {record['start']:.3f} "
+            f"where every node is {record['baseline']}"
+        )
+    )
+    rings = record["rings"]
+    typer.echo(
+        f"The difference of {record['margin'] - record['start']:+.3f} comes from the node itself with "
+        f"{rings['itself']:+.3f}, from its neighbours with {rings['neighbours']:+.3f}, from farther away with "
+        f"{rings['farther']:+.3f}"
+    )
+    columns, nodes = record["columns"], record["nodes"]
+    rows = [
+        [each["column"], each["value"] or "", _signed(each["own"]), _signed(each["others"])] for each in columns[:top]
+    ]
+    if columns[top:]:
+        own, others = (sum(each[side] for each in columns[top:]) for side in ("own", "others"))
+        rows.append([f"{len(columns) - top} other columns", "", _signed(own), _signed(others)])
+    print_table(["column", "value", "this node", "other nodes"], rows, left=2)
+    rows = [
+        [each["node"], _hops(each["hops"]), each["known"] or "", _signed(each["contribution"])] for each in nodes[:top]
+    ]
+    if nodes[top:]:
+        rows.append([f"{len(nodes) - top} other nodes", "", "", _signed(sum(e["contribution"] for e in nodes[top:]))])
+    print_table(["node", "edges away", "class", "contribution"], rows, left=3)
+    if record["edges"]:
+        rows = [[each["node"], _signed(each["effect"])] for each in record["edges"][:top]]
+        print_table(["edge to", "margin lost without it"], rows)
+    typer.echo(
+        f"Contributions add up to {record['margin'] - record['start'] - record['residual']:+.4f} of "
+        f"{record['margin'] - record['start']:+.4f}: residual {abs(record['residual']):.1e}, at most "
+        f"{100 * record['tolerance']:g} % of all contributions is allowed ({record['points']} points)"
+    )
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.3f}"
+
+
+def _hops(hops: int | None) -> str:
+    return "no path" if hops is None else "itself" if hops == 0 else str(hops)

@@ -1,0 +1,71 @@
+"""A finished run, opened again: its model, the graph as that run saw it, and which nodes it was trained on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+
+from gwn.cli.source import changed_files, reopen
+from gwn.data import Dataset, Split, make_splits
+from gwn.data.schema import FeatureSchema
+from gwn.data.tables import read_table
+from gwn.errors import GWNError
+from gwn.graph import Graph
+from gwn.training import TrainedModel, find_run_folder, load_trained
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class OpenRun:
+    """What is needed to look into a run."""
+
+    folder: Path
+    trained: TrainedModel
+    data: Dataset
+    split: Split
+
+    @property
+    def graph(self) -> Graph:
+        """The graph as this run saw it."""
+        return self.data.graph
+
+    @property
+    def schema(self) -> FeatureSchema | None:
+        """How the columns of a user's table became features; None for other graphs."""
+        found = (self.trained.config.get("origin") or {}).get("schema")
+        return None if found is None else FeatureSchema.from_json(found)
+
+    def feature_columns(self) -> list[str]:
+        """For every feature, the column it was made from."""
+        schema, graph = self.schema, self.graph
+        if schema is None:
+            return list(graph.feature_names or (f"feature {index}" for index in range(graph.num_features)))
+        names = [column.name for column in schema.columns for _ in column.feature_names]
+        return names + [f"{schema.structural} (from the edges)"] * (graph.num_features - len(names))
+
+    def cells(self, node: int) -> dict[str, str]:
+        """A node's row of the user's table, as it was written; nothing for other graphs."""
+        schema = self.schema
+        if schema is None:
+            return {}
+        table = read_table(Path(self.trained.config["origin"]["nodes"]))
+        return {column.name: table.cell(column.name, node) for column in schema.columns}
+
+
+def open_run(run: str, runs: Path, number: int | None = None) -> OpenRun:
+    """The run by its folder or name; says on standard error where the files are no longer those of the training."""
+    folder = find_run_folder(run, runs)
+    trained = load_trained(folder, number)
+    config = trained.config
+    data = reopen(config.get("origin"), None, None, None)
+    changed = changed_files(config, data)
+    if changed:
+        typer.echo(f"gwn: warning: {changed}", err=True)
+    split = make_splits(data, config["split"], trained.run.run + 1, config["seed"])[trained.run.run]
+    if split.content_hash() != trained.run.split_hash:
+        raise GWNError(
+            f"the labels of {data.name} are not those that {folder.name} was trained on, so its training nodes are not "
+            f"known; put the files back, or train again"
+        )
+    return OpenRun(folder=folder, trained=trained, data=data, split=split)
