@@ -2,22 +2,28 @@
 
 A file is written under a private name beside its target, flushed to the disk, and renamed; then the folder is flushed,
 so that the new name survives a power cut too. A reader sees the old file or the new one. Nothing is ever pickled.
+
+Every JSON file of ours is sealed: it begins with `"sealed"` and ends with `"seal"`, the SHA-256 of its content. What
+has one of the two must have both, so no single flipped bit makes a sealed file look like an old one without a seal.
 """
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import hashlib
 import json
 import math
 import os
 import re
+import shutil
+import stat
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from gwn.errors import GWNError
 
@@ -31,6 +37,11 @@ if TYPE_CHECKING:
 
 CHUNK_BYTES = 1 << 20
 LONGEST_NAME = 100
+MOST_BYTES = 1 << 32
+"""Of a file that is read as a whole."""
+
+MOST_TOML = 1 << 22
+SEALED, SEAL = "sealed", "seal"
 _UNSAFE = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|]')
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -78,29 +89,79 @@ def being_written(path: Path, *, advice: str = "choose another place with --out 
             private.unlink(missing_ok=True)
 
 
-def publish(private: Path, path: Path) -> None:
-    """Give a finished file or folder its name, in one step that survives a power cut."""
+def publish(private: Path, path: Path, *, replace: bool = False) -> None:
+    """Give a finished file or folder its name, in one step that survives a power cut.
+
+    replace   a folder that has the name already is exchanged for the new one, and then removed
+    """
+    if replace and private.is_dir() and path.exists():
+        with suppress(OSError):
+            sync(private)
+        _exchange(private, path)
+        with suppress(OSError):
+            sync(path.parent)
+        shutil.rmtree(private, ignore_errors=True)
+        return
     if private.is_file():
-        _sync(private, os.O_RDWR)
+        sync(private)
     os.replace(private, path)
     with suppress(OSError):  # Windows and some network disks know no flushing of a folder
-        _sync(path.parent, os.O_RDONLY)
+        sync(path.parent)
 
 
-def _sync(path: Path, flags: int) -> None:
-    handle = os.open(path, flags)
+def sync(path: Path) -> None:
+    """Have a file or the names in a folder on the disk."""
+    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
     try:
         os.fsync(handle)
     finally:
         os.close(handle)
 
 
+def _exchange(private: Path, path: Path) -> None:
+    """Two folders swap their names: at once where Linux can, else with the old one aside for a moment.
+
+    A process that is killed in that moment leaves `.NAME.old-PROCESS`, which `remove_abandoned_folders` puts back.
+    """
+    if sys.platform == "linux":
+        library = ctypes.CDLL(None, use_errno=True)
+        if hasattr(library, "renameat2"):
+            here, swap = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
+            if library.renameat2(here, os.fsencode(private), here, os.fsencode(path), swap) == 0:
+                return
+    aside = path.with_name(f".{path.name}.old-{os.getpid()}")
+    os.replace(path, aside)
+    try:
+        os.replace(private, path)
+    except OSError:
+        os.replace(aside, path)
+        raise
+    os.replace(aside, private)
+
+
+def remove_abandoned_folders(path: Path) -> None:
+    """Put back a folder that a killed process had moved aside; remove what else it left of its work on `path`."""
+    for left in _abandoned(path, "old"):
+        if path.exists():
+            shutil.rmtree(left, ignore_errors=True)
+        else:
+            os.replace(left, path)
+    for left in _abandoned(path, "partial"):
+        shutil.rmtree(left, ignore_errors=True)
+
+
 def _remove_abandoned(path: Path) -> None:
     """Private files for `path` whose process was killed."""
-    for left in path.parent.glob(f".{_globbed(path.name)}.part-*"):
-        owner = left.name.rsplit(".part-", 1)[1].split("-", 1)[0]
+    for left in _abandoned(path, "part"):
+        left.unlink(missing_ok=True)
+
+
+def _abandoned(path: Path, what: str) -> Iterator[Path]:
+    """Private names for `path` whose process is gone."""
+    for left in sorted(path.parent.glob(f".{_globbed(path.name)}.{what}-*")):
+        owner = left.name.rsplit(f".{what}-", 1)[1].split("-", 1)[0]
         if owner.isdigit() and not is_running(int(owner)):
-            left.unlink(missing_ok=True)
+            yield left
 
 
 def _globbed(name: str) -> str:
@@ -130,21 +191,66 @@ def _umask() -> int:
     return mask
 
 
-def write_json(path: Path, data: Mapping[str, Any]) -> None:
+def write_json(path: Path, data: Mapping[str, Any], *, sealed: bool = True) -> None:
+    """A JSON object; `sealed` unless the data have a seal of their own."""
+    if sealed:
+        content = json.loads(json.dumps(data, allow_nan=False))
+        content.pop(SEALED, None), content.pop(SEAL, None)  # of a file that was read without `read_json`
+        data = {SEALED: "sha256", **content, SEAL: json_sha256(content)}
     write_atomic(path, (json.dumps(data, indent=2, allow_nan=False) + "\n").encode())
 
 
-def read_json(path: Path) -> dict[str, Any]:
-    """A JSON object, or one line that says what is wrong with the file."""
+def json_sha256(content: Mapping[str, Any]) -> str:
+    """SHA-256 of what a JSON object says, however it is laid out."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def read_json(path: Path, *, again: str = "train again") -> dict[str, Any]:
+    """A JSON object without its seal, or one line that says what is wrong with the file.
+
+    again   how to get the file anew
+    """
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(read_bytes(path).decode())
     except FileNotFoundError:
         raise GWNError(f"{path} does not exist") from None
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise GWNError(f"{path} cannot be read as JSON ({error}); it was cut or edited: train again") from None
+    except RecursionError:
+        raise GWNError(f"{path} cannot be read as JSON (nested too deeply); it was edited: {again}") from None
+    except OSError as error:
+        raise GWNError(f"{path} cannot be read: {error.strerror or error}; {again}") from None
+    except ValueError as error:
+        raise GWNError(f"{path} cannot be read as JSON ({error}); it was cut or edited: {again}") from None
     if not isinstance(data, dict):
-        raise GWNError(f"{path} does not hold a JSON object; it was edited: train again")
+        raise GWNError(f"{path} does not hold a JSON object; it was edited: {again}")
+    if SEALED in data or SEAL in data:
+        method, seal = data.pop(SEALED, None), data.pop(SEAL, None)
+        if method != "sha256" or seal != json_sha256(data):
+            raise GWNError(f"{path} is not what was written (its seal does not fit): restore it, or {again}")
     return data
+
+
+def is_sealed(path: Path) -> bool:
+    """Whether a JSON file claims to have a seal; files of version 0.1 have none."""
+    content = path.read_bytes()
+    return any(f'"{mark}"'.encode() in content for mark in (SEALED, SEAL))
+
+
+def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
+    """The content of a regular file of bounded size; a pipe or a device is refused instead of waited for."""
+    with open_regular(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > most:
+            raise OSError(errno.EFBIG, f"it has {size:,} bytes, at most {most:,} are read", str(path))
+        return file.read()
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Open a file for reading, unless it is a folder, a pipe or a device."""
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, "it is no regular file", str(path))
+    return os.fdopen(handle, "rb")
 
 
 def write_weights(path: Path, weights: Mapping[str, Tensor]) -> str:
@@ -162,7 +268,7 @@ def read_weights(path: Path, sha256: str) -> dict[str, Tensor]:
     from safetensors.torch import load as load_tensors
 
     try:
-        content = path.read_bytes()
+        content = read_bytes(path)
     except OSError as error:
         raise GWNError(f"cannot read the weights {path}: {error.strerror}; train again") from None
     if hashlib.sha256(content).hexdigest() != sha256:
@@ -177,8 +283,8 @@ def read_weights(path: Path, sha256: str) -> dict[str, Tensor]:
 def read_toml(path: Path) -> dict[str, Any]:
     """The tables of a file, or one line that says what is wrong with it."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        return tomllib.loads(read_bytes(path, MOST_TOML).decode())
+    except (OSError, ValueError, RecursionError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise GWNError(f"{path} cannot be read as TOML ({reason}); mend or delete it") from None
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from gwn.cli.main import main
+from gwn.io import read_json, write_json
 
 Tables = tuple[Path, Path]
 SHORT = ("--runs", "1", "--set", "epochs=2", "--quiet")
@@ -132,7 +132,10 @@ def test_bad_checkpoints(capsys: pytest.CaptureFixture[str], tables: Tables) -> 
     record = run_file.read_text()
     run_file.write_text(record[: len(record) // 2])
     assert "cut or edited" in complaint(capsys, "predict", str(folder))
-    run_file.write_text(json.dumps({**json.loads(record), "surprise": 1}))
+    run_file.write_text(record.replace('"seed": 0', '"seed": 1'))
+    assert "its seal does not fit" in complaint(capsys, "predict", str(folder))
+    run_file.write_text(record)
+    write_json(run_file, {**read_json(run_file), "surprise": 1})
     assert "surprise" in complaint(capsys, "predict", str(folder))
     run_file.write_text(record)
 
@@ -143,10 +146,10 @@ def test_bad_checkpoints(capsys: pytest.CaptureFixture[str], tables: Tables) -> 
     schema.write_text(learnt)
 
     config = folder / "config.json"
-    description = json.loads(config.read_text())
-    config.write_text(json.dumps({**description, "settings": {**description["settings"], "hidden_channels": 8}}))
+    description = read_json(config)
+    write_json(config, {**description, "settings": {**description["settings"], "hidden_channels": 8}})
     assert "do not fit together" in complaint(capsys, "predict", str(folder))
-    config.write_text(json.dumps(description))
+    write_json(config, description)
 
     other = Path("other.csv")
     other.write_text("id,height\nu1,3\nu2,4\n")

@@ -12,7 +12,7 @@ from torch import nn
 
 from gwn import Diverged, GWNError
 from gwn.training import TrainConfig
-from gwn.training.checkpoint import Checkpoints, Fit, load_checkpoint
+from gwn.training.checkpoint import Checkpoints, Damaged, Fit, load_checkpoint
 from gwn.training.loop import Evaluation, Loss, Task, train_task
 from seeds import reseed
 
@@ -78,13 +78,20 @@ def test_another_run_is_refused(tmp_path: Path) -> None:
         run(path, key="another")
 
 
-def test_damaged_ones_are_refused(tmp_path: Path) -> None:
+def test_damaged_ones_are_said_and_the_run_begins_anew(tmp_path: Path) -> None:
+    """Cut, replaced, or a single bit flipped anywhere: the result is that of the undisturbed run."""
     path = tmp_path / "run.checkpoint"
     with pytest.raises(Stop):
         run(path, 3)
     content = path.read_bytes()
-    for damaged in (content[: len(content) // 2], b"", b"x" * 100):
+    flipped = []
+    for place in [*range(64), *range(64, len(content), max(1, len(content) // 100))]:
+        flipped.append(content[:place] + bytes([content[place] ^ (1 << place % 8)]) + content[place + 1 :])
+    for damaged in (content[: len(content) // 2], b"", b"x" * 100, *flipped):
         path.write_bytes(damaged)
-        with pytest.raises(GWNError, match=r"cannot be read.*delete it to begin this run anew"):
+        with pytest.raises(Damaged, match="is cut or damaged"):
             load_checkpoint(path, "a run")
+    said: list[str] = []
+    assert Checkpoints(path, "a run", say=said.append).load() is None
+    assert "begins anew" in said[0]
     assert load_checkpoint(tmp_path / "none", "a run") is None

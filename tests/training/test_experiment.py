@@ -15,6 +15,7 @@ import torch
 from graphs import toy_dataset, toy_graph
 from gwn import Graph, GWNError
 from gwn.data import Split, make_splits
+from gwn.io import read_json
 from gwn.models import MODELS
 from gwn.training import Experiment, RunResult, TrainConfig, run_experiment
 
@@ -60,7 +61,7 @@ def test_everything_asked_for_is_written(tmp_path: Path) -> None:
         "result.json",
         *(f"run-{n:02d}.{end}" for n in (0, 1) for end in ("json", "safetensors")),
     }
-    assert json.loads((folder / "result.json").read_text()) == json.loads(json.dumps(result))
+    assert read_json(folder / "result.json") == json.loads(json.dumps(result))
     assert result["summary"]["finished"] == 2
     assert result["summary"]["test"]["mean"] == pytest.approx(sum(run["test"] for run in result["runs"]) / 2)
     for number, run in enumerate(result["runs"]):

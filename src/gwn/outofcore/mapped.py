@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from gwn.adjacency import Adjacency
-from gwn.data.folders.folder import ArrayWriter, GraphFolder, as_tensor, open_array
+from gwn.data.folders.folder import ArrayWriter, GraphFolder, as_tensor, check_array, open_array
+from gwn.errors import GWNError
 from gwn.io import being_written, read_json, write_json
 from gwn.sparse import Pattern, SparseMatrix
 
@@ -110,7 +111,7 @@ def _values(graph: GraphFolder, place: Path, bounds: tuple[int, ...], walk: bool
     """`1 / sqrt(d_i d_j)` or `1 / d_i` of every arc, in a file."""
     path = place / ("walk.npy" if walk else "symmetric.npy")
     record = path.with_suffix(".json")
-    if not record.is_file():
+    if not _is_whole(path, record):
         inverse = np.empty(graph.num_nodes, dtype=np.float32)
         for first, last in pairwise(bounds):
             degree = np.diff(graph.indptr[first : last + 1]).astype(np.float32)
@@ -124,3 +125,12 @@ def _values(graph: GraphFolder, place: Path, bounds: tuple[int, ...], walk: bool
             facts = writer.finish()
         write_json(record, facts)
     return open_array(path, read_json(record))
+
+
+def _is_whole(path: Path, record: Path) -> bool:
+    """Whether the values are there as they were written; what is damaged is computed again."""
+    try:
+        check_array(path, read_json(record))
+    except (GWNError, KeyError, TypeError):
+        return False
+    return True

@@ -86,7 +86,7 @@ def find_blocks(place: Path, *, check: bool) -> list[Block]:
                 record=read_json(path),
             )
             (check_array if check else open_array)(block.path, block.record)
-        except (GWNError, KeyError):
+        except (GWNError, KeyError, TypeError):
             continue
         if not found or block.first >= found[-1].last:
             found.append(block)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from gwn.errors import GWNError, refuse_newer
-from gwn.io import read_json, write_json
+from gwn.io import json_sha256, read_json, write_json
 from gwn.models import FORMER_NAMES
 from gwn.paper.cell import Cell
 
@@ -25,7 +23,7 @@ def write_cell(results: Path, cell: Cell, record: Mapping[str, Any]) -> Path:
     """Keep a record, sealed with a checksum of everything in it."""
     path = cell_file(results, cell)
     whole = {"format": FORMAT, "cell": cell.name, **record}
-    write_json(path, {**whole, "sha256": _seal(whole)})
+    write_json(path, {**whole, "sha256": json_sha256(whole)}, sealed=False)
     return path
 
 
@@ -43,7 +41,7 @@ def read_cell(results: Path, cell: Cell) -> dict[str, Any] | None:
     refuse_newer(path, record.get("format"), FORMAT)
     if record.get("format") != FORMAT:
         raise GWNError(f"{path} has format {record.get('format')!r}, this version reads {FORMAT}; {again}")
-    if record.get("cell") != cell.name or seal != _seal(record):
+    if record.get("cell") != cell.name or seal != json_sha256(record):
         raise GWNError(f"{path} was cut or edited: its checksum does not fit; {again}")
     recipe = record.get("recipe", {})
     if recipe.get("model") in FORMER_NAMES:  # as it was sealed, under the name of that time
@@ -59,7 +57,3 @@ def read_cells(results: Path) -> Iterator[tuple[Cell, dict[str, Any]]]:
         record = read_cell(results, cell)
         assert record is not None
         yield cell, record
-
-
-def _seal(record: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()

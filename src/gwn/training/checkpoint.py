@@ -2,11 +2,14 @@
 
 One safetensors file: the weights, those of the best epoch, Adam's moments, the random generator, and every epoch's
 validation loss and score, from which the stopping rule is brought to where it was. Nothing in it depends on how many
-processes shared the graph, or how.
+processes shared the graph, or how. Before it stand a mark and the SHA-256 of all the rest: a damaged file is found out,
+and the run begins anew. A file of version 0.1 has neither, and no damage makes a file with a mark pass for one without:
+the mark would be a length of its header that no file has.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 from collections.abc import Callable, Mapping
@@ -15,14 +18,20 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError
+from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
 from torch import Tensor, nn
 
 from gwn.errors import GWNError
-from gwn.io import write_atomic
+from gwn.io import read_bytes, write_atomic
 
 FORMAT = 1
+MARK = b"gwn checkpoint\n\0"
+
+
+class Damaged(GWNError):
+    """A checkpoint that is not what was written."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,8 +138,12 @@ class Checkpoints:
         self._written = time.monotonic()
 
     def load(self) -> Checkpoint | None:
-        """The one to go on from, None where there is none."""
-        found = load_checkpoint(self.path, self.key)
+        """The one to go on from; None where there is none, or where it is damaged, which is said."""
+        try:
+            found = load_checkpoint(self.path, self.key)
+        except Damaged as error:
+            self.say(f"{self.path.stem}: {error}; this run begins anew")
+            found = None
         if found is not None:
             self.say(f"{self.path.stem}: going on after epoch {found.progress.epoch}")
         self._written = time.monotonic()
@@ -153,7 +166,7 @@ def save_checkpoint(
         {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors.items()},
         metadata={"gwn": json.dumps(about)},
     )
-    write_atomic(path, content)
+    write_atomic(path, MARK + hashlib.sha256(content).digest() + content)
 
 
 def load_checkpoint(path: Path, key: str) -> Checkpoint | None:
@@ -161,9 +174,7 @@ def load_checkpoint(path: Path, key: str) -> Checkpoint | None:
     if not path.exists():
         return None
     try:
-        with safe_open(path, framework="pt") as file:
-            about: dict[str, Any] = json.loads((file.metadata() or {})["gwn"])
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        about, tensors = _contents(read_bytes(path))
         if about["format"] > FORMAT:
             raise GWNError(f"{path} was written by a newer version of gwn; upgrade to go on from it")
         if about["key"] != key:
@@ -172,9 +183,23 @@ def load_checkpoint(path: Path, key: str) -> Checkpoint | None:
                 f"or seed differ; put it back where it was, or delete it to begin this run anew"
             )
         return Checkpoint.from_parts(about, tensors)
-    except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
+    except GWNError:
+        raise
+    except (SafetensorError, OSError, KeyError, TypeError, ValueError, RecursionError) as error:
         reason = " ".join(str(error).split())
-        raise GWNError(f"the checkpoint {path} cannot be read ({reason}); delete it to begin this run anew") from None
+        raise Damaged(f"the checkpoint {path} is cut or damaged ({reason})") from None
+
+
+def _contents(sealed: bytes) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """The facts and the tensors of a file whose seal fits, or of one without a seal."""
+    content = sealed
+    if sealed.startswith(MARK):
+        digest, content = sealed[len(MARK) : len(MARK) + 32], sealed[len(MARK) + 32 :]
+        if hashlib.sha256(content).digest() != digest:
+            raise ValueError("SHA-256 differs")
+    tensors = load_tensors(content)
+    header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+    return json.loads(header["__metadata__"]["gwn"]), tensors
 
 
 def _group(tensors: Mapping[str, Tensor], group: str) -> dict[str, Tensor]:

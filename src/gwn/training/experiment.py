@@ -168,7 +168,7 @@ def run_experiment(
         runs = []
         for number, split in enumerate(experiment.splits):
             path = folder / f"run-{number:02d}.json"
-            found = None if force else _finished(path, split)
+            found = None if force else _finished(path, split, say)
             if found is None:
                 key = f"{folder.name}/{path.stem} {split.content_hash()[:12]}"
                 checkpoints = Checkpoints(path.with_suffix(CHECKPOINT), key, seconds=checkpoint_seconds, say=say)
@@ -193,7 +193,7 @@ def run_experiment(
     return result_json, folder
 
 
-def _finished(path: Path, split: Split) -> RunResult | None:
+def _finished(path: Path, split: Split, say: Callable[[str], None]) -> RunResult | None:
     """The run in this file, if it is whole: its record, the split it was asked for, and the weights it wrote."""
     if not path.exists():
         return None
@@ -201,7 +201,8 @@ def _finished(path: Path, split: Split) -> RunResult | None:
         result = RunResult.from_json(read_json(path))
         if result.status == "ok":
             read_weights(path.with_suffix(".safetensors"), result.weights_sha256)
-    except GWNError:
+    except GWNError as error:
+        say(f"{path.stem} is computed again: {error}")
         return None
     return result if result.split_hash == split.content_hash() else None
 

@@ -228,6 +228,7 @@ def _write_nodes(table: Table, schema: FeatureSchema, folder: FolderWriter, on_d
     ids = None if schema.id_column is None else schema.ids(table)
     if ids is not None:
         pq.write_table(pa.table({"id": ids}), folder.path / "ids.parquet")
+        folder.add_file("ids.parquet")
     x, y = folder.array("x", (len(schema.feature_names),)), folder.array("y")
     for start in range(0, table.rows, NODE_ROWS):
         cells = {name: column.slice(start, NODE_ROWS) for name, column in table.columns.items()}

@@ -7,14 +7,14 @@
     year     [N] int16       only where there is a split by time
     ids      [N] text        only where nodes have names: `ids.parquet`
 
-`meta.json` is written last and the folder is renamed into place, so a half-written graph is never seen.
+`meta.json` is written last and the folder is renamed into place, so a half-written graph is never seen. It is sealed
+and has the SHA-256 of every other file; an array is compared with it once, when a process first asks for it.
 """
 
 from __future__ import annotations
 
 import errno
 import hashlib
-import json
 import os
 import shutil
 import warnings
@@ -34,7 +34,7 @@ from gwn.data.dataset import Dataset
 from gwn.data.splits import Split
 from gwn.errors import GWNError, refuse_newer
 from gwn.graph import Graph
-from gwn.io import content_key, is_running, publish
+from gwn.io import content_key, file_sha256, publish, read_json, remove_abandoned_folders, safe_name, sync, write_json
 
 
 class ArrayWriter:
@@ -126,6 +126,9 @@ def _empty(record: dict[str, Any]) -> NDArray[Any]:
     return np.empty(record["shape"], dtype=record["dtype"])
 
 
+_CHECKED: set[tuple[int, int, int, str]] = set()
+"""Versions of array files that this process has compared with their hashes."""
+
 FORMAT = "gwn-graph-1"
 ARRAYS: dict[str, Any] = {"indptr": "<i8", "indices": "<i4", "x": "<f4", "y": "<i4", "year": "<i2"}
 REQUIRED = ("indptr", "indices", "x", "y")
@@ -148,23 +151,24 @@ class GraphFolder:
         """Refuse anything that is not a finished graph folder with whole files."""
         path = Path(path)
         if not path.is_dir():
+            remove_abandoned_folders(path)
+        if not path.is_dir():
             raise GWNError(f"{path} is not a folder; make one with `gwn data generate` or `gwn data convert`")
         if not (path / "meta.json").is_file():
             raise GWNError(f"{path} has no meta.json, so it is not a finished graph folder; make it again")
         try:
-            meta = json.loads((path / "meta.json").read_text(encoding="utf-8"))
+            meta = read_json(path / "meta.json", again="make the folder again")
             family, _, number = str(meta["format"]).rpartition("-")
             if family == "gwn-graph" and number.isdigit():
                 refuse_newer(path, int(number), 1)
             if meta["format"] != FORMAT or not meta["finished"] or any(n not in meta["arrays"] for n in REQUIRED):
                 raise ValueError(f"format {meta['format']!r}")
             found = cls(path, meta)
-            for name in meta["arrays"]:
-                found.array(name)
+            mapped = {name: open_array(path / f"{name}.npy", meta["arrays"][name]) for name in meta["arrays"]}
             nodes, features = meta["arrays"]["x"]["shape"]
             expected = {"indptr": [nodes + 1], "y": [nodes], "year": [nodes], "x": [nodes, features]}
             wrong = [n for n, shape in expected.items() if n in meta["arrays"] and meta["arrays"][n]["shape"] != shape]
-            if wrong or int(found.indptr[-1]) != meta["arrays"]["indices"]["shape"][0]:
+            if wrong or int(mapped["indptr"][-1]) != meta["arrays"]["indices"]["shape"][0]:
                 raise ValueError(f"the shapes of {', '.join(wrong) or 'indptr and indices'} do not fit together")
         except (KeyError, TypeError, ValueError) as error:
             if isinstance(error, GWNError):
@@ -173,8 +177,14 @@ class GraphFolder:
         return found
 
     def array(self, name: str) -> NDArray[Any]:
-        """One array, memory-mapped and read-only."""
-        return open_array(self.path / f"{name}.npy", self.meta["arrays"][name])
+        """One array, memory-mapped and read-only, once its bytes were found to be those that were written."""
+        path, record = self.path / f"{name}.npy", self.meta["arrays"][name]
+        array, state = open_array(path, record), path.stat()
+        version = (state.st_dev, state.st_ino, state.st_mtime_ns, record["sha256"])
+        if version not in _CHECKED:
+            check_array(path, record)
+            _CHECKED.add(version)
+        return array
 
     @cached_property
     def indptr(self) -> NDArray[np.int64]:
@@ -238,6 +248,17 @@ class GraphFolder:
         """Read everything once and compare it with what was written."""
         for name, record in self.meta["arrays"].items():
             check_array(self.path / f"{name}.npy", record)
+        for name in self.meta.get("files", {}):
+            self._check_file(name)
+
+    def _check_file(self, name: str) -> None:
+        path, record = self.path / safe_name(name), self.meta.get("files", {}).get(name)
+        try:
+            changed = record is not None and file_sha256(path) != record["sha256"]
+        except OSError as error:
+            raise GWNError(f"{path} cannot be read: {error.strerror}; make the folder again") from None
+        if changed:
+            raise GWNError(f"{path} is not what was written (SHA-256 differs); make the folder again")
 
     def time_split(self) -> Split | None:
         """Train up to one year, validate up to another, test on what is later; None where nodes have no year."""
@@ -288,6 +309,7 @@ class GraphFolder:
             return None
         import pyarrow.parquet as pq
 
+        self._check_file("ids.parquet")
         return tuple(pq.read_table(self.path / "ids.parquet")["id"].to_pylist())
 
 
@@ -297,6 +319,7 @@ class FolderWriter:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.arrays: dict[str, Any] = {}
+        self.files: dict[str, Any] = {}
         self.facts: dict[str, Any] = {}
         self._open: list[ArrayWriter] = []
 
@@ -307,6 +330,11 @@ class FolderWriter:
 
     def finish(self, name: str, writer: ArrayWriter) -> None:
         self.arrays[name] = writer.finish()
+
+    def add_file(self, name: str) -> None:
+        """A file that is no array was written: it belongs to the folder as it is now."""
+        sync(self.path / name)
+        self.files[name] = {"sha256": file_sha256(self.path / name)}
 
     def abandon(self) -> None:
         for writer in self._open:
@@ -323,20 +351,16 @@ def new_folder(path: Path, *, force: bool = False) -> Iterator[FolderWriter]:
     partial = path.with_name(f".{path.name}.partial-{os.getpid()}")
     writer = None
     try:
-        for left in path.parent.glob(f".{path.name}.partial-*"):  # of a process that was killed
-            owner = left.name.rsplit("-", 1)[1]
-            if not owner.isdigit() or not is_running(int(owner)):
-                shutil.rmtree(left, ignore_errors=True)
+        remove_abandoned_folders(path)
         partial.mkdir(parents=True)
         writer = FolderWriter(partial)
         yield writer
-        meta = {"format": FORMAT, "finished": True, **writer.facts, "arrays": writer.arrays}
-        (partial / "meta.json").write_text(json.dumps(meta, indent=2) + "\n", encoding="utf-8")
-        if path.exists():
-            shutil.rmtree(path)
-        publish(partial, path)
+        meta = {"format": FORMAT, "finished": True, **writer.facts, "files": writer.files, "arrays": writer.arrays}
+        write_json(partial / "meta.json", meta)
+        publish(partial, path, replace=force)
     except OSError as error:
-        raise GWNError(f"cannot write {path}: {error.strerror or error}; choose another --out") from None
+        reason = "the disk is full" if error.errno == errno.ENOSPC else (error.strerror or str(error))
+        raise GWNError(f"cannot write {path}: {reason}; choose another --out") from None
     finally:
         if writer is not None:
             writer.abandon()
