@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from gwn.errors import GWNError
+from gwn.registry import resolve
 from gwn.sparse import SPARSE_DENSITY, dense_to_csr
 
 UNLABELLED = -1
@@ -119,6 +120,49 @@ class Graph:
             digest.update(b"none" if part is None else part.detach().cpu().contiguous().numpy().tobytes())
             digest.update(str(None if part is None else tuple(part.shape)).encode())
         return digest.hexdigest()
+
+    @classmethod
+    def from_tables(
+        cls,
+        nodes: Any,
+        edges: Any,
+        *,
+        label: str | None = None,
+        id: str | None = None,
+        weight: str | None = None,
+        source: str | None = None,
+        target: str | None = None,
+        drop: Sequence[str] = (),
+        features: str | None = None,
+        directed: bool = False,
+    ) -> Graph:
+        """From a table of nodes and a table of edges, read exactly as `gwn train --nodes … --edges …` reads files.
+
+        nodes     one row a node: a pandas or polars data frame, any other Arrow table, a dictionary of columns, or a
+                  path to CSV or Parquet
+        edges     one row an edge, likewise; or node pairs [2, E] or [E, 2], or a SciPy adjacency matrix
+        label     column of the class; an empty cell is a node to predict
+        id        column of the node id; without it the column (or the data frame's index) that holds the ids which
+                  the edges name, else the row number from 0
+        weight    column of the edge weight
+        source, target   columns of the edge's ends; without them found by name, else the first two
+        drop      columns of `nodes` that are not features
+        features  features made from the edges alone: see `gwn train --help`
+        directed  keep edges as they are instead of giving them both directions
+        """
+        read: Callable[..., Graph] = resolve("gwn.data.in_memory:graph_from_tables")
+        return read(
+            nodes,
+            edges,
+            label=label,
+            id=id,
+            weight=weight,
+            source=source,
+            target=target,
+            drop=drop,
+            features=features,
+            directed=directed,
+        )
 
     @classmethod
     def from_pyg(cls, data: Any, **names: Any) -> Graph:

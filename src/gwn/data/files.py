@@ -144,7 +144,7 @@ def load_files(
     edge_table, node_table = (table if isinstance(table, Table) else read_table(table) for table in (edges, nodes))
     if schema is not None and schema.endpoints_given and source_column is None and target_column is None:
         source_column, target_column = schema.source_column, schema.target_column
-    ends = _endpoint_names(edge_table, source_column, target_column)
+    ends = endpoint_names(edge_table, source_column, target_column)
     named_ends = [edge_table.ids(name) for name in ends]
     if schema is None:
         schema = FeatureSchema.fit(
@@ -167,7 +167,8 @@ def load_files(
     given = source_column is not None
     schema = replace(schema, source_column=ends[0], target_column=ends[1], endpoints_given=given)
     ids = schema.ids(node_table)
-    _require_header(edge_table, ids, ends)
+    if not edge_table.content_hash:
+        _require_header(edge_table, ids, ends)
     edge_index = _endpoints(edge_table, node_table, ids, schema, named_ends)
     edge_weight = _weights(edge_table, schema.weight_column)
     if not directed:
@@ -215,7 +216,8 @@ def _endpoints(table: Table, nodes: Table, ids: Any, schema: FeatureSchema, name
     return torch.from_numpy(np.stack([np.asarray(column, dtype=np.int64) for column in found]))
 
 
-def _endpoint_names(table: Table, source: str | None, target: str | None) -> tuple[str, str]:
+def endpoint_names(table: Table, source: str | None, target: str | None) -> tuple[str, str]:
+    """Which columns of an edge table hold the ends: those that were named, else by their names, else the first two."""
     if (source is None) != (target is None):
         raise GWNError("give both the source and the target column of the edges, or neither")
     if source is not None and target is not None:

@@ -1,0 +1,394 @@
+"""Whatever holds a graph in memory, as the two tables that the command line reads from files.
+
+A data frame, a matrix, a networkx graph or a PyG `Data` becomes a `Table` of nodes and one of edges, and from there on
+everything is decided by the code that reads CSV files: which column holds the ids, what a column is, what is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from gwn.data.dataset import Dataset
+from gwn.data.files import endpoint_names, load_files
+from gwn.data.node_ids import choose_id_column, different_ids
+from gwn.data.schema import FeatureSchema
+from gwn.data.tables import Table, read_table
+from gwn.errors import GWNError
+from gwn.graph import Graph
+
+NODES, EDGES = Path("nodes"), Path("edges")
+SOURCE, TARGET, WEIGHT = "source", "target", "weight"
+
+IN_PYTHON = {
+    "--id-column": "id",
+    "--label-column": "label",
+    "--weight-column": "weight",
+    "--source-column": "source",
+    "--target-column": "target",
+    "--drop-column": "drop",
+    "--text-column": "text",
+    "--features": "features",
+    "--directed": "directed",
+}
+"""Option of the command line -> the argument that says the same in Python."""
+
+SEVERAL = ("drop", "text")
+"""Arguments that take a list."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TablePair:
+    """Nodes and edges as tables, and the special columns that were settled by what they came from, if any.
+
+    index_column   the index of a data frame: it may hold the ids, but is never a feature
+    """
+
+    nodes: Table
+    edges: Table
+    id_column: str | None = None
+    index_column: str | None = None
+    label_column: str | None = None
+    weight_column: str | None = None
+
+
+def load_tables(
+    nodes: Any,
+    edges: Any,
+    *,
+    label: str | None = None,
+    id: str | None = None,
+    weight: str | None = None,
+    source: str | None = None,
+    target: str | None = None,
+    drop: Sequence[str] = (),
+    features: str | None = None,
+    directed: bool = False,
+    schema: FeatureSchema | None = None,
+) -> tuple[Dataset, FeatureSchema]:
+    """`load_files` for what `table_pair` understands; see `Graph.from_tables` for the arguments."""
+    pair = table_pair(nodes, edges)
+    dropped = [drop] if isinstance(drop, str) else list(drop)
+    with said_in_python():
+        id_column = id or pair.id_column
+        if pair.index_column is not None and pair.index_column not in (id, *dropped):
+            ends = endpoint_names(pair.edges, source, target)
+            named = different_ids(*(pair.edges.ids(name) for name in ends))
+            free = [name for name in pair.nodes.columns if name != label and name not in dropped]
+            if id is None and choose_id_column(pair.nodes, named, free) == pair.index_column:
+                id_column = pair.index_column
+            else:  # an index that no edge goes by is not a feature either
+                dropped.append(pair.index_column)
+        return load_files(
+            edges=pair.edges,
+            nodes=pair.nodes,
+            label_column=label or pair.label_column,
+            id_column=id_column,
+            weight_column=weight or pair.weight_column,
+            source_column=source,
+            target_column=target,
+            drop_columns=dropped,
+            structural=features,
+            directed=directed,
+            schema=schema,
+        )
+
+
+def graph_from_tables(nodes: Any, edges: Any, **options: Any) -> Graph:
+    """`Graph.from_tables`, which the core asks for by name because it knows no tables."""
+    return load_tables(nodes, edges, **options)[0].graph
+
+
+@contextmanager
+def said_in_python() -> Iterator[None]:
+    """Advice that names an option of the command line names the argument of the same meaning instead."""
+    try:
+        yield
+    except GWNError as error:
+        raise type(error)(_OPTION.sub(_argument, str(error))) from None
+
+
+_OPTION = re.compile(rf"({'|'.join(IN_PYTHON)})(?![\w-])(?: ('[^']*'|[^\s,;)'\"]+))?(?= |,|;|\)|$)")
+
+
+def _argument(found: re.Match[str]) -> str:
+    name, value = IN_PYTHON[found[1]], found[2]
+    if name == "directed":
+        return f"directed=True{'' if value is None else f' {value}'}"
+    if value is None or value in ("and", "or"):
+        return f"{name}={'[...]' if name in SEVERAL else '...'}{'' if value is None else f' {value}'}"
+    value = repr(value.strip("'"))
+    return f"{name}=[{value}]" if name in SEVERAL else f"{name}={value}"
+
+
+def table_pair(nodes: Any, edges: Any) -> TablePair:
+    """Nodes and edges as tables.
+
+    nodes   a pandas, polars or other Arrow table, a dictionary of columns, a path to CSV or Parquet, a matrix (NumPy,
+            PyTorch or SciPy); or a networkx graph or PyG `Data`, which have edges of their own
+    edges   a table or path likewise, node pairs [2, E] or [E, 2], a SciPy adjacency matrix (`A[i, j]` is the edge
+            j -> i), a networkx graph; None for no edges at all
+    """
+    if _is_networkx(nodes):
+        if edges is not None:
+            raise GWNError("a networkx graph has its edges in it; leave edges out")
+        return TablePair(nodes=_networkx_nodes(nodes), edges=_networkx_edges(nodes), id_column="node")
+    if hasattr(nodes, "edge_index") and hasattr(nodes, "num_nodes"):
+        if edges is not None:
+            raise GWNError("the PyG data object has its edges in it; leave edges out")
+        return _pyg_pair(nodes)
+    node_table, by_row = _node_table(nodes)
+    edge_table, weighted, numbers = _edge_table(edges)
+    if by_row or numbers:  # nothing to find out: these edges can only name rows
+        node_table, id_column = _with_row_numbers(node_table)
+    else:
+        id_column = None
+    return TablePair(
+        nodes=node_table,
+        edges=edge_table,
+        id_column=id_column,
+        index_column=index_name(nodes),
+        weight_column=WEIGHT if weighted else None,
+    )
+
+
+def parquet_bytes(table: Table) -> bytes:
+    """A table as the content of a Parquet file."""
+    buffer = io.BytesIO()
+    pq.write_table(pa.table(dict(table.columns)), buffer)
+    return buffer.getvalue()
+
+
+def with_column(table: Table, name: str, values: Any) -> Table:
+    """The table with one more column, or with another content in it."""
+    return _in_memory(table.path, pa.table({**table.columns, name: pa.array(values)}))
+
+
+def free_name(table: Table, name: str) -> str:
+    """`name`, or the first of name_2, name_3, ... that no column has."""
+    number, free = 1, name
+    while free in table.columns:
+        number += 1
+        free = f"{name}_{number}"
+    return free
+
+
+def as_array(data: Any) -> NDArray[Any]:
+    """A tensor, list or array as NumPy, from whatever device it is on."""
+    if hasattr(data, "detach"):
+        data = data.detach().cpu()
+    return np.asarray(data)
+
+
+def _in_memory(path: Path, table: pa.Table) -> Table:
+    plain = pa.Table.from_arrays([_plain(column) for column in table.columns], names=table.column_names)
+    made = Table.from_arrow(path, plain)
+    return Table(made.path, made.columns, made.rows, content_hash=hashlib.sha256(parquet_bytes(made)).hexdigest())
+
+
+def _plain(column: Any) -> Any:
+    """A column of the types that tables in files have: no dictionaries, no views, no half floats."""
+    if pa.types.is_dictionary(column.type):
+        parts = [_plain(part.dictionary).take(part.indices) for part in column.chunks]
+        column = pa.chunked_array(parts) if parts else pa.chunked_array([], pa.string())
+    kind = column.type
+    if pa.types.is_null(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        return column.cast(pa.string())
+    return column.cast(pa.float32()) if pa.types.is_float16(kind) else column
+
+
+def _node_table(nodes: Any) -> tuple[Table, bool]:
+    """The table, and whether its rows have no other name than their number."""
+    found = _table(NODES, nodes)
+    if found is not None:
+        return found, False
+    if hasattr(nodes, "tocsr"):
+        nodes = nodes.toarray()
+    matrix = as_array(nodes)
+    if matrix.ndim != 2:
+        shape = "a single number" if matrix.ndim == 0 else f"an array of {matrix.ndim} dimension(s)"
+        raise GWNError(
+            f"nodes are a table or a matrix with one row a node; got {shape}. "
+            "Reshape your data either using array.reshape(-1, 1) if it has a single feature "
+            "or array.reshape(1, -1) if it contains a single sample"
+        )
+    if np.iscomplexobj(matrix):
+        raise GWNError("Complex data not supported: features are real numbers, categories or dates")
+    if matrix.shape[0] == 0 or matrix.shape[1] == 0:
+        what = "sample" if matrix.shape[0] == 0 else "feature"
+        raise GWNError(f"0 {what}(s) (shape={matrix.shape}) while a minimum of 1 is required.")
+    columns = {f"x{number}": _cells(matrix[:, number]) for number in range(matrix.shape[1])}
+    return _in_memory(NODES, pa.table(columns)), True
+
+
+def _edge_table(edges: Any) -> tuple[Table, bool, bool]:
+    """The table, whether its column `weight` holds weights, and whether it can only name rows by their numbers."""
+    if edges is None:
+        return _pairs([], [], None), False, False
+    if _is_networkx(edges):
+        table = _networkx_edges(edges)
+        return table, WEIGHT in table.columns, False
+    if hasattr(edges, "tocoo"):
+        coo = edges.tocoo()
+        if coo.shape[0] != coo.shape[1]:
+            raise GWNError(f"the adjacency matrix is {coo.shape[0]} x {coo.shape[1]}; it must be square")
+        weights = None if np.all(coo.data == 1) else coo.data.astype(np.float64)
+        return _pairs(coo.col, coo.row, weights), weights is not None, True
+    found = _table(EDGES, edges)
+    if found is not None:
+        return found, False, False
+    listed = isinstance(edges, (list, tuple))
+    if listed and not edges:
+        return _pairs([], [], None), False, False
+    try:
+        array = as_array(edges)
+    except (TypeError, ValueError):
+        array = np.empty(())
+    pairs = listed and isinstance(edges[0], tuple)
+    if array.ndim != 2 or 2 not in array.shape:
+        raise GWNError(
+            f"edges of type {type(edges).__name__} and shape {array.shape} cannot be read; give a table with columns "
+            "source and target, an array [2, E] or [E, 2], or a SciPy sparse adjacency matrix"
+        )
+    if array.shape == (2, 2) and not pairs:
+        raise GWNError("a 2 x 2 array of edges can be read in two ways; give a table with columns source and target")
+    source, target = array.T if pairs or array.shape[0] != 2 else array
+    return _pairs(source, target, None), False, False
+
+
+def _pairs(source: Any, target: Any, weights: Any) -> Table:
+    columns = {SOURCE: _cells(np.asarray(source)), TARGET: _cells(np.asarray(target))}
+    if weights is not None:
+        columns[WEIGHT] = pa.array(np.asarray(weights, dtype=np.float64))
+    return _in_memory(EDGES, pa.table(columns))
+
+
+def _table(path: Path, data: Any) -> Table | None:
+    """A table from a file, a data frame, an Arrow table or a dictionary of columns; None for anything else."""
+    if isinstance(data, Table):
+        return data
+    if isinstance(data, (str, Path)):
+        return read_table(Path(data))
+    if isinstance(data, pd.DataFrame):
+        return _in_memory(path, _from_pandas(data, None if path == EDGES else index_name(data)))
+    try:
+        if isinstance(data, pa.Table):
+            return _in_memory(path, data)
+        if isinstance(data, Mapping):
+            return _in_memory(path, pa.table({str(name): _cells(np.asarray(cells)) for name, cells in data.items()}))
+        if hasattr(data, "__arrow_c_stream__"):
+            return _in_memory(path, pa.table(data))
+        if hasattr(data, "__dataframe__"):
+            return _in_memory(path, pa.interchange.from_dataframe(data))
+    except (pa.ArrowException, ValueError, TypeError) as error:
+        if isinstance(error, GWNError):
+            raise
+        raise GWNError(f"{path}: a {type(data).__name__} that is not a table ({str(error).splitlines()[0]})") from None
+    return None
+
+
+def index_name(frame: Any) -> str | None:
+    """What the index of a data frame is called, where it says more than the row number."""
+    if not isinstance(frame, pd.DataFrame) or (isinstance(frame.index, pd.RangeIndex) and frame.index.name is None):
+        return None
+    if isinstance(frame.index, pd.MultiIndex):
+        raise GWNError("nodes with an index of several levels have no single id; call reset_index() first")
+    name = "index" if frame.index.name is None else str(frame.index.name)
+    if name in map(str, frame.columns):
+        raise GWNError(f"the index and a column are both named {name!r}; rename one, or call reset_index(drop=True)")
+    return name
+
+
+def _from_pandas(frame: pd.DataFrame, index: str | None) -> pa.Table:
+    """The columns, after the index where it has a name."""
+    names = [str(name) for name in frame.columns]
+    arrays = [_cells(frame.iloc[:, at]) for at in range(frame.shape[1])]
+    if index is not None:
+        names, arrays = [index, *names], [_cells(frame.index.to_series()), *arrays]
+    return pa.Table.from_arrays(arrays, names=names)
+
+
+def _cells(values: Any) -> Any:
+    """One column; cells of several types become text, and what is missing stays missing."""
+    series = values if isinstance(values, pd.Series) else pd.Series(values)
+    if series.dtype == object:
+        series = series.infer_objects()
+    try:
+        return pa.Array.from_pandas(series)
+    except (pa.ArrowException, ValueError, TypeError, NotImplementedError):
+        return pa.array([None if cell is None or cell is pd.NA or cell != cell else str(cell) for cell in series])
+
+
+def _with_row_numbers(table: Table) -> tuple[Table, str]:
+    name = free_name(table, "node")
+    return with_column(table, name, np.arange(table.rows)), name
+
+
+def _is_networkx(data: Any) -> bool:
+    return hasattr(data, "adjacency") and hasattr(data, "is_multigraph") and hasattr(data, "nodes")
+
+
+def _networkx_nodes(graph: Any) -> Table:
+    nodes = list(graph.nodes)
+    names = list(dict.fromkeys(str(name) for node in nodes for name in graph.nodes[node]))
+    if "node" in names:
+        raise GWNError("a node attribute is called 'node', which is the name for the nodes themselves; rename it")
+    columns = {"node": pa.array([str(node) for node in nodes], pa.string())}
+    for name in names:
+        columns[name] = _cells(pd.Series([graph.nodes[node].get(name) for node in nodes], dtype=object))
+    return _in_memory(NODES, pa.table(columns))
+
+
+def _networkx_edges(graph: Any) -> Table:
+    """Source, target and every attribute of the edges."""
+    found = list(graph.edges(data=True))
+    names = list(dict.fromkeys(str(name) for _, _, about in found for name in about))
+    columns = {SOURCE: [str(a) for a, _, _ in found], TARGET: [str(b) for _, b, _ in found]}
+    taken = [name for name in names if name in columns]
+    if taken:
+        raise GWNError(f"an edge attribute is called {taken[0]!r}, which is the name for an end of the edge; rename it")
+    arrays = {name: pa.array(cells, pa.string()) for name, cells in columns.items()}
+    for name in names:
+        arrays[name] = _cells(pd.Series([about.get(name) for _, _, about in found], dtype=object))
+    return _in_memory(EDGES, pa.table(arrays))
+
+
+def _pyg_pair(data: Any) -> TablePair:
+    """From the checked graph of a PyG `Data`; the class is in column `y`, empty where it is -1.
+
+    Labels outside of `train_mask` and `val_mask` are left out where there are such masks: they are what a test is for.
+    """
+    graph = Graph.from_pyg(data)
+    nodes, _ = _node_table(graph.x.to_dense())
+    weight = None if graph.edge_weight is None else graph.edge_weight.numpy()
+    source, target = graph.edge_index.numpy()
+    edges = _pairs(source, target, weight)
+    nodes, id_column = _with_row_numbers(nodes)
+    label_column = None
+    if graph.y is not None:
+        label_column = "y"
+        known = as_array(graph.y) >= 0
+        if getattr(data, "train_mask", None) is not None:
+            masks = [as_array(mask) for mask in (data.train_mask, getattr(data, "val_mask", None)) if mask is not None]
+            if all(mask.ndim == 1 for mask in masks):
+                known &= np.logical_or.reduce(masks)
+        nodes = with_column(nodes, "y", pa.array(as_array(graph.y), mask=~known))
+    return TablePair(
+        nodes=nodes,
+        edges=edges,
+        id_column=id_column,
+        label_column=label_column,
+        weight_column=None if weight is None else WEIGHT,
+    )

@@ -1,0 +1,147 @@
+"""A graph in memory is read as its files would be, whatever holds it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+import torch
+from torch_geometric.data import Data
+
+from gwn import Graph
+from gwn.data.files import load_files
+from gwn.data.in_memory import load_tables
+from gwn.errors import GWNError
+
+NODES = pd.DataFrame(
+    {
+        "id": ["a", "b", "c", "d", "e"],
+        "age": [1.0, 2.0, 3.0, 6.0, 8.0],
+        "colour": ["red", "blue", "red", "red", "blue"],
+        "topic": ["physics", "maths", "physics", None, "maths"],
+    }
+)
+EDGES = pd.DataFrame({"source": ["a", "b", "d"], "target": ["b", "c", "c"], "w": [1.5, 2.0, 1.0]})
+A = sp.csr_array(([1.5, 2.0, 1.0], ([1, 2, 2], [0, 1, 3])), shape=(5, 5))
+
+
+def polars(frame: pd.DataFrame) -> Any:
+    module = pytest.importorskip("polars", reason="polars is not installed")
+    return module.from_arrow(pa.Table.from_pandas(frame, preserve_index=False))
+
+
+def with_categories(frame: pd.DataFrame) -> pd.DataFrame:
+    texts = {name: "category" for name in frame.columns if frame[name].dtype != float}
+    return frame.astype(texts)
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        lambda frame: frame,
+        with_categories,
+        polars,
+        lambda frame: pa.Table.from_pandas(frame),
+        lambda frame: {name: frame[name].tolist() for name in frame},
+    ],
+    ids=["pandas", "categorical", "polars", "arrow", "dictionary"],
+)
+def test_every_table_is_read_as_its_csv_file(held: Callable[[pd.DataFrame], Any], tmp_path: Path) -> None:
+    NODES.to_csv(tmp_path / "nodes.csv", index=False)
+    EDGES.to_csv(tmp_path / "edges.csv", index=False)
+    nodes, edges = tmp_path / "nodes.csv", tmp_path / "edges.csv"
+    expected, schema = load_files(nodes=nodes, edges=edges, label_column="topic", weight_column="w")
+    found, found_schema = load_tables(held(NODES), held(EDGES), label="topic", weight="w")
+    assert found.graph.content_hash() == expected.graph.content_hash()
+    assert found_schema == schema
+    assert found.graph.node_ids == ("a", "b", "c", "d", "e")
+    assert Graph.from_tables(nodes, edges, label="topic", weight="w").content_hash() == found.graph.content_hash()
+
+
+@pytest.mark.parametrize(
+    "edges",
+    [
+        EDGES,
+        EDGES.set_index(pd.Index([7, 8, 9])),
+        [("a", "b"), ("b", "c"), ("d", "c")],
+        np.array([["a", "b", "d"], ["b", "c", "c"]]),
+        np.array([["a", "b"], ["b", "c"], ["d", "c"]]),
+        nx.Graph([("a", "b"), ("b", "c"), ("d", "c")]),
+        A.sign(),
+    ],
+    ids=["table", "indexed", "pairs", "[2, E]", "[E, 2]", "networkx", "adjacency"],
+)
+def test_edges_come_in_many_shapes(edges: Any) -> None:
+    graph = Graph.from_tables(NODES, edges, label="topic", drop="id" if sp.issparse(edges) else ())
+    assert graph.edge_index.tolist() == [[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]]
+    assert graph.feature_names == ("age", "colour=blue", "colour=red")
+
+
+def test_weights_of_an_adjacency_matrix_are_kept() -> None:
+    weight = Graph.from_tables(NODES, A, drop=["id", "topic"]).edge_weight
+    assert weight is not None
+    assert weight.tolist() == [1.5, 1.5, 2.0, 2.0, 1.0, 1.0]
+
+
+def test_the_index_of_a_data_frame_may_hold_the_ids_and_is_never_a_feature() -> None:
+    expected = Graph.from_tables(NODES, EDGES, label="topic")
+    by_index = Graph.from_tables(NODES.set_index("id"), EDGES, label="topic")
+    assert by_index.content_hash() == expected.content_hash()
+    assert by_index.node_ids == expected.node_ids
+    shuffled = Graph.from_tables(NODES.set_index(pd.Index([9, 4, 3, 1, 0])), EDGES, label="topic")
+    assert shuffled.feature_names == expected.feature_names
+    assert shuffled.node_ids == expected.node_ids
+
+
+def test_rows_of_a_matrix_are_named_by_their_numbers() -> None:
+    x = np.array([[3.0, 0.0], [2.0, 5.0], [1.0, 7.0], [0.0, 1.0]])  # the first column could be taken for ids
+    dataset, schema = load_tables(x, np.array([[0, 1, 2], [1, 2, 3]]))
+    assert dataset.graph.edge_index.tolist() == [[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]]
+    assert dataset.graph.feature_names == ("x0", "x1")
+    assert schema.id_column == "node"
+    sparse = Graph.from_tables(sp.csr_array(x), np.array([[0, 1, 2], [1, 2, 3]]))
+    assert sparse.content_hash() == dataset.graph.content_hash()
+
+
+def test_networkx_and_pyg_bring_their_edges() -> None:
+    club = Graph.from_tables(nx.karate_club_graph(), None, label="club", features="degree")
+    assert (club.num_nodes, club.num_edges, club.class_names) == (34, 156, ("Mr. Hi", "Officer"))
+    edge_index, y = torch.tensor([[0, 1, 2], [1, 2, 3]]), torch.tensor([0, 1, 0, 1])
+    train = torch.tensor([True, True, False, False])
+    data = Data(x=torch.eye(4), edge_index=edge_index, y=y, train_mask=train, val_mask=train, test_mask=~train)
+    assert Graph.from_tables(data, None).labels.tolist() == [0, 1, -1, -1]
+    with pytest.raises(GWNError, match="leave edges out"):
+        Graph.from_tables(data, edge_index)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "edges", "said"),
+    [
+        (NODES, np.array([[0, 1], [1, 2]]), "2 x 2 array of edges can be read in two ways"),
+        (NODES, np.zeros((5, 5)), "SciPy sparse adjacency matrix"),
+        (NODES, 3, "edges of type int"),
+        (NODES.to_numpy()[:, 1], EDGES, "one row a node"),
+        (NODES.set_index(["id", "age"]), EDGES, "reset_index"),
+        (pd.concat([NODES, NODES], axis=1), EDGES, "two columns named 'id'"),
+        (NODES.drop(columns=["age", "colour"]), EDGES, "features='degree'"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_in_the_words_of_python(nodes: Any, edges: Any, said: str) -> None:
+    with pytest.raises(GWNError, match=r".*") as refused:
+        Graph.from_tables(nodes, edges, label="topic")
+    assert said in str(refused.value)
+    assert "--" not in str(refused.value)
+
+
+def test_advice_in_the_words_of_python_works() -> None:
+    nodes = NODES[["age", "topic"]].assign(other=list("abcde"), second=list("abcde"))
+    with pytest.raises(GWNError, match=r"id=\.\.\.$"):
+        Graph.from_tables(nodes, EDGES, label="topic")
+    assert Graph.from_tables(nodes, EDGES, label="topic", id="other", drop="second").num_features == 1
