@@ -16,7 +16,7 @@ import torch
 
 from gwn.data import Dataset, load_dataset, make_splits
 from gwn.data.files import load_files
-from gwn.data.schema import FeatureSchema
+from gwn.data.schema import FeatureSchema, column_summary
 from gwn.errors import GWNError
 
 NODES = """id,age,member,colour,topic
@@ -59,6 +59,19 @@ def test_every_column_becomes_what_it_is(load: Load) -> None:
     assert graph.edge_index.tolist() == [[0, 1, 1, 2], [1, 0, 2, 1]]
     assert set(dataset.files) == {"nodes.csv", "edges.csv"}
     assert (dataset.default_split, dataset.directed, dataset.metric) == ("stratified", False, "accuracy")
+
+
+def test_the_summary_says_what_every_column_became(load: Load) -> None:
+    dataset, schema = load(drop_columns=["member"])
+    assert dataset.tables is not None
+    found = [tuple(row.values())[:4] for row in column_summary(schema, dataset.tables.table)]
+    assert found == [
+        ("id", "id", 0, 0),
+        ("age", "number", 0, 1),
+        ("member", "dropped", 0, 0),
+        ("colour", "category", 1, 2),
+        ("topic", "label", 1, 0),
+    ]
 
 
 def test_numbers_are_standardised(load: Load) -> None:

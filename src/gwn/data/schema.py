@@ -307,3 +307,30 @@ class NodeTable:
     def encode(self, graph: Graph, schema: FeatureSchema) -> Graph:
         """The graph with its features encoded by this schema."""
         return replace(graph, x=schema.features(self.table, self.structural)).compact()
+
+
+def column_summary(schema: FeatureSchema, table: Table) -> list[dict[str, Any]]:
+    """What every column of a node table became, one dictionary a column, in the order of the table:
+
+    column     its name
+    role       id, label, number, category, date, text, boolean or dropped
+    missing    how many of its cells are empty
+    features   how many features of the graph it became
+    note       why it was dropped, or what else was decided about it; "" where there is nothing to say
+    """
+    known = {column.name: column for column in schema.columns}
+    special = {schema.id_column: "id", schema.label_column: "label"}
+    rows = []
+    for name in table.columns:
+        column = known.get(name)
+        role = special.get(name) or ("dropped" if column is None else column.kind)
+        rows.append(
+            {
+                "column": name,
+                "role": role,
+                "missing": table.missing(name),
+                "features": 0 if column is None else len(column.feature_names),
+                "note": "not among the columns of the schema" if role == "dropped" else "",
+            }
+        )
+    return rows

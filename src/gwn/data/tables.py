@@ -114,6 +114,13 @@ class Table:
         numbers = np.array([np.nan if value is None else value for value in parsed] or [np.nan])
         return numbers[at], np.array([value is None for value in parsed] or [False])[at]
 
+    def missing(self, name: str) -> int:
+        """How many cells of a column are empty."""
+        column = self.columns[name]
+        if pa.types.is_nested(column.type):
+            return int(column.null_count)
+        return int(pc.sum(pc.equal(self.text(name), "")).as_py() or 0)
+
     def cell(self, name: str, row: int) -> str:
         """One cell as it was written, for messages."""
         return str(self.columns[name][row].as_py())
