@@ -49,7 +49,7 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
         r"weight column 'w' has '-2' in row 2",
     ),
     "a weight of text": ({"weight_column": "target"}, r"weight column 'target' has 'b' in row 1"),
-    "no features": ({"nodes": "id,topic\na,x\nb,y\n"}, "no feature columns.*--features degree.*random-walk.*constant"),
+    "no features": ({"nodes": "id,topic\na,x\nb,y\n"}, "no feature columns.*--features spectral.*--features structure"),
     "one class": ({"nodes": NODES.replace("y", "x")}, "label column 'topic' has only the class 'x'"),
     "no labels": ({"nodes": "id,f,topic\na,1,\nb,2,\n"}, "label column 'topic' has no label at all"),
     "a number to predict": (

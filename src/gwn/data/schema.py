@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from gwn.data.node_ids import choose_id_column, row_numbers
-from gwn.data.structural import STRUCTURAL
+from gwn.data.structural import structural_kinds, structural_names
 from gwn.data.tables import Table
 from gwn.errors import GWNError
 from gwn.graph import UNLABELLED, Graph
-from gwn.registry import require_known
 
 MOSTLY = 0.9
 """A column with more numbers than this is meant to be numeric, and its other cells are mistakes."""
@@ -158,7 +157,7 @@ class FeatureSchema:
         named   the different ids that the edges name: what decides which column holds the ids, unless one is given
         """
         if structural is not None:
-            require_known("structural features", structural, STRUCTURAL)
+            structural_kinds(structural)
         for what, names in (("label column", [label_column]), ("id column", [id_column]), ("column", drop_columns)):
             for name in names:
                 if name is not None:
@@ -172,8 +171,8 @@ class FeatureSchema:
         features = [name for name in table.columns if name not in special]
         if not features and structural is None:
             raise GWNError(
-                f"{table.path.name} has no feature columns; choose features made from the edges: "
-                "--features degree, --features random-walk or --features constant"
+                f"{table.path.name} has no feature columns; choose features made from the edges: --features spectral "
+                "(where a node lies in this graph), or --features structure, which also suits other graphs later"
             )
         return cls(
             columns=tuple(Column.infer(table, name, standardise=standardise) for name in features),
@@ -188,7 +187,7 @@ class FeatureSchema:
     def feature_names(self) -> tuple[str, ...]:
         """One name a feature, in the order of the columns of `features`."""
         names = tuple(name for column in self.columns for name in column.feature_names)
-        return names if self.structural is None else names + STRUCTURAL[self.structural][1]
+        return names if self.structural is None else names + structural_names(self.structural)
 
     def learn(self, table: Table, rows: NDArray[np.int64]) -> FeatureSchema:
         """The same schema with its numbers learnt on these rows alone, the training nodes of a run."""
