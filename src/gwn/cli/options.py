@@ -26,7 +26,12 @@ DropColumns = Annotated[
     list[str],
     typer.Option("--drop-column", metavar="NAME", help="A node column that is not a feature; may be repeated."),
 ]
-Features = Annotated[str | None, typer.Option(help="Structural features to add: degree, random-walk or constant.")]
+Features = Annotated[
+    str | None,
+    typer.Option(
+        help="Features from the edges: spectral, structure, degree, random-walk, constant; commas join several."
+    ),
+]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ from gwn.data.dataset import Dataset
 from gwn.data.node_ids import different_ids
 from gwn.data.schema import FeatureSchema, NodeTable
 from gwn.data.splits import Split, splits_from_masks
-from gwn.data.structural import structural_features
+from gwn.data.structural import bound_to, require_bound, structural_features
 from gwn.data.tables import Table, first_line, read_head, read_table
 from gwn.errors import GWNError
 from gwn.graph import Graph, undirected, undirected_edges
@@ -146,6 +146,7 @@ def load_files(
         source_column, target_column = schema.source_column, schema.target_column
     ends = endpoint_names(edge_table, source_column, target_column)
     named_ends = [edge_table.ids(name) for name in ends]
+    known = schema is not None
     if schema is None:
         schema = FeatureSchema.fit(
             node_table,
@@ -175,6 +176,10 @@ def load_files(
         edge_index, edge_weight = undirected_edges(edge_index, edge_weight, node_table.rows)
     from_edges = None
     if schema.structural is not None:
+        its_graph = bound_to(schema.structural, edge_index, edge_weight, node_table.rows)
+        if known:
+            require_bound(schema.structural, schema.bound_to, its_graph)
+        schema = replace(schema, bound_to=its_graph)
         from_edges = structural_features(schema.structural, edge_index, edge_weight, node_table.rows)
     graph = Graph(
         x=schema.features(node_table, from_edges),

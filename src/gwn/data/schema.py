@@ -127,6 +127,7 @@ class FeatureSchema:
     id_column                      None where nodes are numbered by their row, from 0
     source_column, target_column   of the edges; None where a run of version 0.1.0 did not say
     endpoints_given                whether a person named them: then another table must have them too
+    bound_to                       hash of the graph on which alone the structural features mean something, or ""
     """
 
     columns: tuple[Column, ...]
@@ -138,6 +139,7 @@ class FeatureSchema:
     source_column: str | None = None
     target_column: str | None = None
     endpoints_given: bool = False
+    bound_to: str = ""
 
     @classmethod
     def fit(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, lobpcg
 from torch import Tensor
 
+from gwn.errors import GWNError
 from gwn.graph import undirected_edges
 from gwn.registry import require_known
 
@@ -231,8 +233,6 @@ STRUCTURAL: dict[str, Structural] = {
     "constant": Structural(compute=constant, names=("constant",)),
 }
 
-FEATURES_HELP = f"Features from the edges, joined by commas: {', '.join(STRUCTURAL)}."
-
 
 def structural_kinds(text: str) -> tuple[str, ...]:
     """The kinds that a text such as "spectral,degree" names, each once."""
@@ -245,6 +245,28 @@ def structural_kinds(text: str) -> tuple[str, ...]:
 def structural_names(text: str) -> tuple[str, ...]:
     """One name a feature; what two kinds share is there once."""
     return tuple(dict.fromkeys(name for kind in structural_kinds(text) for name in STRUCTURAL[kind].names))
+
+
+def bound_to(text: str, edge_index: Tensor, edge_weight: Tensor | None, num_nodes: int) -> str:
+    """SHA-256 of the graph on which alone these features mean something; "" where they do so on every graph."""
+    if not any(STRUCTURAL[kind].of_this_graph for kind in structural_kinds(text)):
+        return ""
+    edges, weight = undirected_edges(edge_index, edge_weight, num_nodes)
+    digest = hashlib.sha256(str(num_nodes).encode())
+    for part in (edges, weight):
+        digest.update(b"none" if part is None else part.contiguous().numpy().tobytes())
+    return digest.hexdigest()
+
+
+def require_bound(text: str, then: str, now: str) -> None:
+    """Refuse features of another graph than the one a model was trained on."""
+    if then != now:
+        kinds = [kind for kind in structural_kinds(text) if STRUCTURAL[kind].of_this_graph]
+        raise GWNError(
+            f"the features {', '.join(kinds)} mean something on the graph of training alone, and this one has other "
+            "nodes or edges (or the same in another order); train on it, or train with --features structure, which "
+            "suits any graph"
+        )
 
 
 def structural_features(text: str, edge_index: Tensor, edge_weight: Tensor | None, num_nodes: int) -> Features:
