@@ -89,6 +89,36 @@ def being_written(path: Path, *, advice: str = "choose another place with --out 
             private.unlink(missing_ok=True)
 
 
+def require_writable(path: Path, *, option: str = "--out") -> None:
+    """Refuse a place where nothing can be written, before the work whose outcome belongs there."""
+    place = path
+    while not place.exists() and place != place.parent:
+        place = place.parent
+    try:
+        if place != path and not place.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, "Not a directory")
+        folder = place if place.is_dir() else place.parent
+        handle, name = tempfile.mkstemp(dir=folder, prefix=f".{path.name[:LONGEST_NAME]}.part-{os.getpid()}-")
+        os.close(handle)
+        os.unlink(name)
+    except OSError as error:
+        reason = "the disk is full" if error.errno == errno.ENOSPC else (error.strerror or str(error))
+        raise GWNError(f"cannot write {path}: {reason}; choose another place with {option}") from None
+
+
+def require_space(path: Path, needed: int) -> None:
+    """Refuse a disk that cannot hold `needed` more bytes at `path`."""
+    place = path
+    while not place.exists() and place != place.parent:
+        place = place.parent
+    free = shutil.disk_usage(place).free
+    if needed > free:
+        raise GWNError(
+            f"{path} needs about {needed / 1e9:,.3g} GB and its disk has {free / 1e9:,.3g} GB free; "
+            f"free some space or choose another place with --out"
+        )
+
+
 def publish(private: Path, path: Path, *, replace: bool = False) -> None:
     """Give a finished file or folder its name, in one step that survives a power cut.
 

@@ -44,7 +44,9 @@ def explore(
     from gwn.explore.layout import check_limit
     from gwn.explore.page import plotly_script, write_explorer
     from gwn.graph import find_node
+    from gwn.io import require_writable, safe_name
 
+    require_writable((out or Path("explore")) / "index.html")
     if source.nodes is not None and str(source.nodes).isdecimal():
         typer.echo(
             f"gwn: --nodes names a table of nodes; to draw at most {source.nodes} of them, say --limit {source.nodes}",
@@ -54,7 +56,7 @@ def explore(
     check_limit(limit)
     plotly_script()  # what is missing is said before anything is trained
     subject = _subject(source, model, run, runs, quiet)
-    target = out or Path("explore") / subject.name
+    target = out or Path("explore") / safe_name(subject.name)
     middle = None if centre is None else find_node(subject.graph, centre, "--centre")
     with TerminalBar("drawing", 1, "", quiet=quiet) as bar:
         page = write_explorer(subject, target, limit=limit, centre=middle, on_progress=bar.phase)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import typer
 
 from gwn._version import __version__
-from gwn.cli import data, demo, explain, explore, models, predict, report, reproduce, stability, train, tune
+from gwn.cli import data, demo, explain, explore, models, predict, report, reproduce, stability, train, tune, verify
 from gwn.errors import EXTRAS, GWNError, missing_extra
 
 INTERRUPTED = 130
@@ -38,6 +38,7 @@ app.command("models")(models.models)
 app.command("stability")(stability.stability)
 app.command("explore")(explore.explore)
 app.command("report")(report.report)
+app.command("verify")(verify.verify)
 app.add_typer(data.app, name="data")
 
 

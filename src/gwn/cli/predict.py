@@ -34,9 +34,11 @@ def predict(
       gwn predict runs/mine-gwn-fa-0123456789ab --edges new-edges.csv --nodes new-nodes.csv
     """
     from gwn.cli.source import changed_files, reopen
+    from gwn.io import require_writable
     from gwn.training import find_run_folder, load_trained
     from gwn.training import predict as predict_nodes
 
+    require_writable(out)
     trained = load_trained(find_run_folder(run, runs), number)
     if memory is not None:
         from gwn.cli.source import predict_folder

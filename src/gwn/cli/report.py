@@ -19,6 +19,8 @@ def report(
 
       gwn report --results results --out public
     """
+    from gwn.io import require_writable
     from gwn.paper.report import write_report
 
+    require_writable(out / "index.html")
     typer.echo(f"Open {write_report(results, out)}")

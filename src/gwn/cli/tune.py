@@ -62,6 +62,7 @@ def tune(
       gwn tune cora --model gcn --storage postgresql://user:password@host/studies
     """
     from gwn.cli.progress import TrainingProgress, TuneProgress
+    from gwn.io import require_writable
     from gwn.training import TrainConfig
     from gwn.tuning import SearchJob, measure, plan_search, run_search, settings_file, write_winner
     from gwn.tuning.playoff import PLAYOFF_SPLITS, play_off
@@ -69,6 +70,8 @@ def tune(
     from gwn.tuning.storage import FOLDER, default_url, readable
     from gwn.tuning.trackers import open_tracker
 
+    require_writable(out / f"{model}.toml")
+    require_writable(runs / "run", option="--runs")
     seconds = float("inf") if timeout is None else parse_duration("--timeout", timeout)
     for option, value in (
         ("--trials", trials),

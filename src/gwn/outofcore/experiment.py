@@ -10,6 +10,7 @@ from typing import Any
 from gwn.data import Split
 from gwn.data.folders.folder import GraphFolder
 from gwn.errors import GWNError
+from gwn.io import require_space
 from gwn.networks import GWN
 from gwn.outofcore.fit import fit_files, predict_files
 from gwn.outofcore.propagate import propagate
@@ -101,8 +102,9 @@ def predict_to_csv(
     if graph.num_features != trained.config["dataset"]["features"]:
         expected = trained.config["dataset"]["features"]
         raise GWNError(f"this model was trained on {expected} features, {graph.path} has {graph.num_features}")
-    features = propagate(graph, network, root, memory=memory)
     names = trained.class_names
+    require_space(out, graph.num_nodes * 10 * len(names))
+    features = propagate(graph, network, root, memory=memory)
     ids = _ids(graph)
     rows = (
         [next(ids), names[best], *row]

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from gwn.data.folders.folder import ArrayWriter, GraphFolder, check_array, open_array
 from gwn.errors import GWNError
-from gwn.io import being_written, content_key, read_json, safe_name, write_json
+from gwn.io import being_written, content_key, read_json, require_space, safe_name, write_json
 from gwn.networks import GWN
 from gwn.outofcore.mapped import mapped_adjacency
 from gwn.schemes import integrate
@@ -132,6 +132,8 @@ def propagate(
     missing = gaps(blocks, width)
     if missing:
         at_once = columns_at_once(graph, model, memory)
+        columns = sum(last - first for first, last in missing)
+        require_space(place, 4 * (2 * columns * graph.num_nodes + graph.num_arcs))
         operator = model.laplacian.on(mapped_adjacency(graph, place))
         done = width - sum(last - first for first, last in missing)
         for begin, end in missing:

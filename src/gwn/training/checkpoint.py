@@ -173,16 +173,28 @@ def load_checkpoint(path: Path, key: str) -> Checkpoint | None:
     """The checkpoint at `path`, None where there is none; that of another run is refused, and so is a damaged one."""
     if not path.exists():
         return None
+    found, about, _ = _read(path)
+    if about["key"] != key:
+        raise GWNError(
+            f"the checkpoint {path} belongs to another run ({about['key']}, not {key}): its graph, split, settings "
+            f"or seed differ; put it back where it was, or delete it to begin this run anew"
+        )
+    return found
+
+
+def verify_checkpoint(path: Path) -> bool:
+    """Refuse a checkpoint that is damaged; whether it has a seal."""
+    return _read(path)[2]
+
+
+def _read(path: Path) -> tuple[Checkpoint, dict[str, Any], bool]:
+    """A checkpoint, what it says of itself, and whether it has a seal."""
     try:
-        about, tensors = _contents(read_bytes(path))
+        sealed = read_bytes(path)
+        about, tensors = _contents(sealed)
         if about["format"] > FORMAT:
             raise GWNError(f"{path} was written by a newer version of gwn; upgrade to go on from it")
-        if about["key"] != key:
-            raise GWNError(
-                f"the checkpoint {path} belongs to another run ({about['key']}, not {key}): its graph, split, settings "
-                f"or seed differ; put it back where it was, or delete it to begin this run anew"
-            )
-        return Checkpoint.from_parts(about, tensors)
+        return Checkpoint.from_parts(about, tensors), about, sealed.startswith(MARK)
     except GWNError:
         raise
     except (SafetensorError, OSError, KeyError, TypeError, ValueError, RecursionError) as error:

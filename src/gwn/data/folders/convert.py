@@ -25,6 +25,7 @@ from gwn.data.schema import FeatureSchema
 from gwn.data.tables import SUFFIXES, Table, first_line, read_head, read_table
 from gwn.errors import GWNError
 from gwn.graph import UNLABELLED
+from gwn.io import require_space
 from gwn.registry import require_known
 
 BLOCK_BYTES = 1 << 23
@@ -169,6 +170,7 @@ def convert(
     schema = FeatureSchema.fit(
         table, label_column=label_column, id_column=id_column, drop_columns=drop_columns, named=named
     )
+    require_space(Path(out), 4 * table.rows * (len(schema.feature_names) + 3))
     with new_folder(Path(out), force=force) as folder:
         ids = _write_nodes(table, schema, folder, on_done)
         _write_edges(file, NodeNumbers(ids, table.rows, table.path.name), folder, memory, on_done)

@@ -34,7 +34,17 @@ from gwn.data.dataset import Dataset
 from gwn.data.splits import Split
 from gwn.errors import GWNError, refuse_newer
 from gwn.graph import Graph
-from gwn.io import content_key, file_sha256, publish, read_json, remove_abandoned_folders, safe_name, sync, write_json
+from gwn.io import (
+    content_key,
+    file_sha256,
+    publish,
+    read_json,
+    remove_abandoned_folders,
+    require_writable,
+    safe_name,
+    sync,
+    write_json,
+)
 
 
 class ArrayWriter:
@@ -346,6 +356,7 @@ def new_folder(path: Path, *, force: bool = False) -> Iterator[FolderWriter]:
     """A folder that appears at `path` when the block ends well, and not at all otherwise."""
     if path.exists() and not force:
         raise GWNError(f"{path} exists; choose another --out, or --force to replace it")
+    require_writable(path)
     if path.exists() and not (path / "meta.json").is_file():
         raise GWNError(f"{path} is not a graph folder and is not replaced; choose another --out")
     partial = path.with_name(f".{path.name}.partial-{os.getpid()}")

@@ -16,6 +16,7 @@ from gwn.data import DATASETS
 from gwn.data.folders.csr_builder import CSRBuilder
 from gwn.data.folders.folder import FolderWriter, GraphFolder, new_folder
 from gwn.errors import GWNError
+from gwn.io import require_space
 from gwn.registry import lookup
 
 SKEW = 0.6
@@ -167,6 +168,8 @@ def generate_folder(
     on_part: OnPart = lambda what, done, total: None,
 ) -> GraphFolder:
     """Write the graph; `on_part` hears how far it is."""
+    arcs, row = 2 * model.edges, 4 * model.features + 14
+    require_space(out, model.nodes * row + (4 + 8) * arcs)  # arrays, and the arcs while they are sorted
     with new_folder(out, force=force) as folder:
         _write_nodes(model, folder, on_part)
         _write_edges(model, folder, memory, on_part)
