@@ -176,11 +176,12 @@ def load_files(
         edge_index, edge_weight = undirected_edges(edge_index, edge_weight, node_table.rows)
     from_edges = None
     if schema.structural is not None:
-        its_graph = bound_to(schema.structural, edge_index, edge_weight, node_table.rows)
+        kinds = schema.structural
+        its_graph = bound_to(kinds, edge_index, edge_weight, node_table.rows)
         if known:
-            require_bound(schema.structural, schema.bound_to, its_graph)
+            require_bound(kinds, schema.bound_to, its_graph)
         schema = replace(schema, bound_to=its_graph)
-        from_edges = structural_features(schema.structural, edge_index, edge_weight, node_table.rows)
+        from_edges = structural_features(kinds, edge_index, edge_weight, node_table.rows)
     graph = Graph(
         x=schema.features(node_table, from_edges),
         edge_index=edge_index,
