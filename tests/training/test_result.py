@@ -33,6 +33,41 @@ def test_interval_is_students(values: list[float]) -> None:
     assert found.count == len(values)
 
 
+def test_an_interval_of_shares_stays_within_zero_and_one() -> None:
+    for values in ([1.0, 1.0, 1.0], [0.0, 0.0], [1.0, 0.9, 1.0], [0.99, 0.2]):
+        found = summarise(values, [10] * len(values))
+        assert found is not None
+        assert found.low is not None
+        assert found.high is not None
+        assert 0 <= found.low < found.high <= 1
+        assert found.low <= found.mean <= found.high
+    perfect = summarise([1.0] * 4, [25] * 4)
+    assert perfect is not None
+    z = stats.norm.ppf(0.975)
+    assert perfect.low == pytest.approx(1 / (1 + z**2 / 100))  # Wilson's, for 100 of 100
+
+
+def test_the_interval_of_shares_covers_their_mean() -> None:
+    rng = np.random.default_rng(0)
+    for mean, runs, nodes in ((0.8, 5, 200), (0.99, 3, 20), (0.998, 10, 50)):
+        hits = 0
+        for _ in range(200):
+            found = summarise(list(rng.binomial(nodes, mean, runs) / nodes), [nodes] * runs)
+            assert found is not None
+            assert found.low is not None
+            assert found.high is not None
+            hits += found.low <= mean <= found.high
+        assert hits >= 180
+
+
+def test_many_runs_far_from_the_bounds_have_students_interval() -> None:
+    values = list(0.6 + 0.02 * np.sin(np.arange(10)))
+    shares, plain = summarise(values, [10**6] * 10), summarise(values)
+    assert shares is not None
+    assert plain is not None
+    assert (shares.low, shares.high) == pytest.approx((plain.low, plain.high), abs=2e-4)
+
+
 def test_interval_by_hand() -> None:
     found = summarise([0.8, 0.9])  # sd = 0.0707, t(0.975, 1) = 12.706
     assert found is not None

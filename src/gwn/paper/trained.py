@@ -156,13 +156,17 @@ def trained_so_far(context: Context, plan: Iterable[tuple[Point, Wanted, int]]) 
 
 def accuracy_series(label: str, key: str, points: Sequence[tuple[float, Trained]]) -> Series:
     """The mean test accuracy in per cent over x, with its 95 % interval; a cross where every run diverged."""
-    summaries = [summarise([100 * run.test for run in t.finished if run.test is not None]) for _, t in points]
+    finished = [[run for run in t.finished if run.test is not None] for _, t in points]
+    summaries = [
+        summarise([run.test for run in runs if run.test is not None], [run.split_sizes[2] for run in runs])
+        for runs in finished
+    ]
     return Series(
         label=label,
         key=key,
         x=numbers([x for x, _ in points]),
-        y=numbers([None if s is None else s.mean for s in summaries]),
-        low=numbers([None if s is None else s.low for s in summaries]),
-        high=numbers([None if s is None else s.high for s in summaries]),
+        y=numbers([None if s is None else 100 * s.mean for s in summaries]),
+        low=numbers([None if s is None or s.low is None else 100 * s.low for s in summaries]),
+        high=numbers([None if s is None or s.high is None else 100 * s.high for s in summaries]),
         marks=tuple("diverged" if s is None else "" for s in summaries),
     )

@@ -63,7 +63,7 @@ class RunResult:
 
 @dataclass(frozen=True, kw_only=True)
 class Summary:
-    """Mean, sample standard deviation and the 95 % Student interval of a mean over runs."""
+    """Mean, sample standard deviation and the 95 % interval of a mean over runs."""
 
     mean: float
     sd: float | None
@@ -72,8 +72,21 @@ class Summary:
     count: int
 
 
-def summarise(values: Sequence[float]) -> Summary | None:
-    """The summary of some scores; None where there are none, no interval where there is one."""
+def summarise(values: Sequence[float], shares_of: Sequence[int] = ()) -> Summary | None:
+    """The summary of some scores; None where there are none, no interval where there is one.
+
+    shares_of   how many nodes each score is a share of; none: the scores have no bounds, and the interval is Student's
+
+    Shares m lie in [0, 1], and so does their interval, which is Wilson's with the spread s of the n runs in the place
+    of the binomial one, but never narrower than that of all nodes together, N:
+
+        (m + q / 2 ± sqrt(q m (1 - m) + q² / 4)) / (1 + q),   q = max(t² s² / (n m (1 - m)), z² / N)
+
+    It was chosen by its coverage on simulated runs: 3, 5 and 10 of them, 20 to 2000 nodes each, means of 0.8 to 0.998,
+    the same share in all or one that differs from run to run. It is as wide as Student's at 0.8 and covers as often;
+    near 1 it still covers, where Student's interval (cut at 1 or not), Student on logits and the bootstrap miss, as
+    they have no width at all where every run is perfect.
+    """
     if not values:
         return None
     mean, count = float(np.mean(values)), len(values)
@@ -81,7 +94,16 @@ def summarise(values: Sequence[float]) -> Summary | None:
         return Summary(mean=mean, sd=None, low=None, high=None, count=1)
     sd = float(np.std(values, ddof=1))
     half = float(stats.t.ppf(0.975, count - 1)) * sd / math.sqrt(count)
-    return Summary(mean=mean, sd=sd, low=mean - half, high=mean + half, count=count)
+    low, high = _wilson(mean, half, sum(shares_of)) if shares_of else (mean - half, mean + half)
+    return Summary(mean=mean, sd=sd, low=low, high=high, count=count)
+
+
+def _wilson(mean: float, half: float, nodes: int) -> tuple[float, float]:
+    """Wilson's interval of a share; `half` of Student's says how many independent nodes it is worth."""
+    variance = mean * (1 - mean)
+    q = max(half**2 / variance if variance > 0 else 0.0, float(stats.norm.ppf(0.975)) ** 2 / max(1, nodes))
+    centre, reach = (mean + q / 2) / (1 + q), math.sqrt(q * variance + q * q / 4) / (1 + q)
+    return min(mean, max(0.0, centre - reach)), max(mean, min(1.0, centre + reach))  # rounding, where all are right
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,11 +138,20 @@ def paired_gain(changed: Sequence[float], usual: Sequence[float]) -> Gain:
     return Gain(mean=mean, low=mean - half, high=mean + half, count=count)
 
 
-def summary_of_runs(runs: Sequence[RunResult]) -> dict[str, Any]:
-    """Validation and test over the runs that finished, and how many did not."""
+def summary_of_runs(runs: Sequence[RunResult], *, shares: bool = True) -> dict[str, Any]:
+    """Validation and test over the runs that finished, and how many did not.
+
+    shares   whether the scores lie in [0, 1], as accuracy and the area under a curve do
+    """
     finished = [run for run in runs if run.status == "ok"]
-    val = summarise([run.val for run in finished if run.val is not None])
-    test = summarise([run.test for run in finished if run.test is not None])
+    scored = {
+        "val": [(run.val, run.split_sizes[1]) for run in finished if run.val is not None],
+        "test": [(run.test, run.split_sizes[2]) for run in finished if run.test is not None],
+    }
+    val, test = (
+        summarise([score for score, _ in part], [nodes for _, nodes in part] if shares else ())
+        for part in scored.values()
+    )
     return {
         "val": None if val is None else asdict(val),
         "test": None if test is None else asdict(test),
