@@ -13,10 +13,11 @@ import torch
 from torch import Tensor
 
 from gwn.errors import GWNError
-from gwn.registry import resolve
+from gwn.registry import require_known, resolve
 from gwn.sparse import SPARSE_DENSITY, dense_to_csr
 
 UNLABELLED = -1
+TASKS = ("classification", "regression")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -26,7 +27,8 @@ class Graph:
     x            [N, f] floating point, dense or sparse CSR
     edge_index   [2, E] integer, PyTorch Geometric's order (source, target)
     edge_weight  [E] non-negative, or None for weight one
-    y            [N] class of each node, `UNLABELLED` (-1) where it is not known, or None
+    y            [N] what is to be predicted, or None: int64 classes, `UNLABELLED` (-1) where a node's is not known; or
+                 floating-point numbers, NaN where a node's is not known, which makes it a regression
     """
 
     x: Tensor
@@ -65,9 +67,27 @@ class Graph:
 
     @property
     def num_classes(self) -> int:
+        """0 where numbers are to be predicted."""
         if self.class_names is not None:
             return len(self.class_names)
-        return 0 if self.y is None or self.y.numel() == 0 else int(self.y.max()) + 1
+        return 0 if self.y is None or self.task == "regression" else int(self.y.max()) + 1
+
+    @property
+    def task(self) -> str:
+        """ "regression" where `y` holds floating-point numbers, "classification" otherwise."""
+        return "regression" if self.y is not None and self.y.is_floating_point() else "classification"
+
+    @property
+    def num_outputs(self) -> int:
+        """What a network has to give for each node: a logit a class, or one number."""
+        return 1 if self.task == "regression" else self.num_classes
+
+    @property
+    def labelled(self) -> Tensor:
+        """[N] whether a node's `y` is known."""
+        if self.y is None:
+            return torch.zeros(self.num_nodes, dtype=torch.bool)
+        return is_known(self.y)
 
     @property
     def is_sparse(self) -> bool:
@@ -92,7 +112,7 @@ class Graph:
             x=self.x.to(device=device, dtype=dtype),
             edge_index=self.edge_index.to(device=device),
             edge_weight=None if self.edge_weight is None else self.edge_weight.to(device=device, dtype=dtype),
-            y=None if self.y is None else self.y.to(device=device),
+            y=None if self.y is None else _moved(self.y, device),
         )
 
     def compact(self, density: float = SPARSE_DENSITY) -> Graph:
@@ -179,7 +199,7 @@ class Graph:
             x=x if x.is_floating_point() else x.float(),
             edge_index=data.edge_index.long(),
             edge_weight=weight if weight is None or weight.is_floating_point() else weight.float(),
-            y=None if y is None else y.reshape(-1).long(),
+            y=None if y is None else as_targets(y),
             **names,
         )
 
@@ -191,7 +211,9 @@ class Graph:
             raise GWNError(f"the adjacency matrix is {coo.shape[0]} x {coo.shape[1]}; it must be square")
         edge_index = torch.from_numpy(np.stack([coo.col, coo.row]).astype(np.int64))
         weight = None if np.all(coo.data == 1) else torch.from_numpy(coo.data.astype(np.float32))
-        return cls(x=_features(x), edge_index=edge_index, edge_weight=weight, y=_label_tensor(y), **names)
+        return cls(
+            x=_features(x), edge_index=edge_index, edge_weight=weight, y=None if y is None else as_targets(y), **names
+        )
 
     @classmethod
     def from_networkx(
@@ -300,8 +322,47 @@ def _features(x: Any) -> Tensor:
     return torch.as_tensor(np.asarray(x, dtype=np.float32))
 
 
-def _label_tensor(y: Any) -> Tensor | None:
-    return None if y is None else torch.as_tensor(np.asarray(y)).long()
+def is_known(y: Tensor) -> Tensor:
+    """Which of these classes or numbers are known."""
+    return ~y.isnan() if y.is_floating_point() else y >= 0
+
+
+def as_targets(y: Any, task: str = "classification") -> Tensor:
+    """`y` as a graph holds it: int64 classes, or float64 numbers for "regression"; what fits neither is refused.
+
+    Class numbers may be stored as floating point; a fraction among them is refused, never cut off.
+    """
+    require_known("task", task, TASKS)
+    given = y.detach().cpu() if isinstance(y, Tensor) else y
+    if isinstance(given, np.ma.MaskedArray):
+        raise GWNError("y is a masked array; fill it first: -1 for an unknown class, NaN for an unknown number")
+    found = np.asarray(given)
+    if found.dtype.kind not in "buif":
+        raise GWNError(f"y holds {found.dtype}; class numbers, or real numbers with task regression, are needed")
+    if found.ndim == 2 and found.shape[1] == 1:
+        found = found[:, 0]
+    if found.ndim != 1:
+        shape = " x ".join(str(size) for size in found.shape)
+        raise GWNError(f"y is {shape}: several labels for one node are not supported; give one class a node")
+    if task == "regression":
+        return torch.from_numpy(found.astype(np.float64))
+    if found.dtype.kind == "f":
+        fraction = np.flatnonzero(~np.isnan(found) & (found != np.floor(found)))
+        if fraction.size:
+            raise GWNError(
+                f"y has {found[fraction[0]]:g} at node {fraction[0]}, which is no class number; "
+                "use --task regression (task='regression' in Python) to predict numbers"
+            )
+        found = np.where(np.isnan(found), UNLABELLED, found)
+    if found.size and not -(2**62) < float(found.max()) < 2**62:
+        raise GWNError(f"y has the class number {found.max():g}; classes are numbered from 0")
+    return torch.from_numpy(found.astype(np.int64))
+
+
+def _moved(y: Tensor, device: torch.device | str | None) -> Tensor:
+    """Numbers stay in float64, where a target of 1e9 keeps its last digits; Apple's devices have none."""
+    apple = device is not None and torch.device(device).type == "mps"
+    return y.to(device=device, dtype=torch.float32 if apple and y.is_floating_point() else None)
 
 
 def _encode_labels(values: Sequence[Any]) -> tuple[Tensor, tuple[str, ...]]:
@@ -343,8 +404,17 @@ def check_edges(edge_index: Tensor, edge_weight: Tensor | None, num_nodes: int) 
 
 
 def _check_labels(y: Tensor, num_nodes: int, class_names: tuple[str, ...] | None) -> None:
-    if y.shape != (num_nodes,) or y.dtype != torch.int64:
-        raise GWNError(f"labels must be int64 of shape [{num_nodes}]; got {tuple(y.shape)} {y.dtype}")
+    if y.shape != (num_nodes,) or not (y.dtype == torch.int64 or y.is_floating_point()):
+        raise GWNError(
+            f"labels must be int64 classes or floating-point numbers of shape [{num_nodes}]; "
+            f"got {tuple(y.shape)} {y.dtype}"
+        )
+    if y.is_floating_point():
+        if class_names is not None:
+            raise GWNError("classes are named, but the labels are floating-point numbers; give class numbers as int64")
+        if bool(y.isinf().any()):
+            raise GWNError("a number to be learnt is infinite; leave it empty (NaN) where it is not known")
+        return
     if int(y.min()) < UNLABELLED:
         raise GWNError(f"label {int(y.min())} found; labels are class numbers from 0, or -1 where unknown")
     if class_names is not None and int(y.max()) >= len(class_names):

@@ -50,7 +50,7 @@ def task(
 
 
 def outcome(fitted: Fit) -> Outcome:
-    facts = {name: value for name, value in vars(fitted).items() if name not in ("weights", "seconds")}
+    facts = {name: value for name, value in vars(fitted).items() if name not in ("weights", "seconds", "outputs")}
     return {name: weight.numpy() for name, weight in fitted.weights.items()}, facts  # tensors would be shared memory
 
 

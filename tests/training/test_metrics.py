@@ -17,7 +17,7 @@ def two_classes(scores: list[float]) -> torch.Tensor:
 def test_accuracy() -> None:
     logits = torch.tensor([[1.0, 2.0, 0.0], [5.0, 1.0, 1.0], [0.0, 0.1, 0.2], [9.0, 1.0, 1.0]])
     assert accuracy(logits, torch.tensor([1, 0, 2, 1])) == 0.75
-    assert METRICS["accuracy"] is accuracy
+    assert METRICS["accuracy"].score is accuracy
 
 
 def test_roc_auc_counts_ordered_pairs() -> None:

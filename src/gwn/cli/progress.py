@@ -72,17 +72,19 @@ class TerminalBar:
 
 
 class TrainingProgress(TerminalBar):
-    """Shows `runs` runs of at most `epochs` epochs; use as a context manager and pass its methods as callbacks."""
+    """Shows `runs` runs of at most `epochs` epochs, scored by `metric`; its methods are callbacks."""
 
-    def __init__(self, runs: int, epochs: int, *, quiet: bool = False) -> None:
+    def __init__(self, runs: int, epochs: int, *, metric: str = "accuracy", quiet: bool = False) -> None:
         super().__init__("training", runs * epochs, "epochs", quiet=quiet)
-        self.runs, self.epochs = runs, epochs
+        self.runs, self.epochs, self.metric = runs, epochs, metric
         self.label = ""
         self._done = 0
 
     def on_epoch(self, run: int, epoch: int, score: float) -> None:
         """One epoch is done."""
-        text = f"{self.label} run {run + 1}, validation {100 * score:.1f}".strip()
+        from gwn.training.metrics import score_text
+
+        text = f"{self.label} run {run + 1}, validation {score_text(self.metric, score, 1)}".strip()
         self.update(self._done * self.epochs + epoch, text)
 
     def on_columns(self, done: int, total: int) -> None:
@@ -96,9 +98,12 @@ class TrainingProgress(TerminalBar):
             print(f"gwn: {self.label} run {result.run + 1}: {result.reason}".replace(":  ", ": "), file=sys.stderr)
         self.update(self._done * self.epochs)
         if not self.shown and result.val is not None and result.test is not None:
+            from gwn.training.metrics import score_text
+
+            val, test = (score_text(self.metric, value) for value in (result.val, result.test))
             self.say(
-                f"{self.label} run {self._done}/{self.runs}: validation {100 * result.val:.2f}, "
-                f"test {100 * result.test:.2f}, {result.epochs} epochs, {result.seconds:.1f} s".strip()
+                f"{self.label} run {self._done}/{self.runs}: validation {val}, "
+                f"test {test}, {result.epochs} epochs, {result.seconds:.1f} s".strip()
             )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -13,6 +13,9 @@ from gwn.cli.options import GraphSource, takes_source
 from gwn.cli.processes import training_processes
 from gwn.cli.terminal import print_table
 from gwn.errors import GWNError
+
+if TYPE_CHECKING:
+    from gwn.training.metrics import Metric
 
 
 @takes_source
@@ -110,7 +113,7 @@ def train(
             from gwn.distributed.runs import DistributedExperiment
 
             experiment = DistributedExperiment.of(experiment, leader, files.graph)
-        with TrainingProgress(runs, config.epochs, quiet=quiet) as progress:
+        with TrainingProgress(runs, config.epochs, metric=data.metric, quiet=quiet) as progress:
             files.report = progress.on_columns
             result, folder = run_experiment(
                 experiment,
@@ -131,13 +134,16 @@ def train(
 
 def print_result(result: dict[str, Any], folder: Path) -> None:
     """The runs as a table, and their summary below it."""
+    from gwn.training.metrics import METRICS
+
     data, runs = result["dataset"], result["runs"]
-    title = f"{result['model']} on {data['name']}, {result['split']} split, {result['metric']} in %"
+    metric = METRICS[result["metric"]]
+    title = f"{result['model']} on {data['name']}, {result['split']} split, {metric.title}"
     headings = ["run", "seed", "validation", "test", "epochs", "seconds", "peak MiB"]
-    print_table(headings, [_row(run) for run in runs], title, left=0)
+    print_table(headings, [_row(run, metric) for run in runs], title, left=0)
     for part, name in (("val", "validation"), ("test", "test")):
         if result["summary"][part] is not None:
-            typer.echo(f"{name:>10}: {format_summary(result['summary'][part])}")
+            typer.echo(f"{name:>10}: {format_summary(result['summary'][part], result['metric'])}")
     typer.echo(
         f"{runs[0]['parameters']:,} parameters; data {data['hash'][:12]}, device {result['environment']['device']}"
     )
@@ -147,25 +153,27 @@ def print_result(result: dict[str, Any], folder: Path) -> None:
         typer.echo(f"Saved in {folder}\nPredict with: gwn predict {folder} --out predictions.csv")
 
 
-def _row(run: dict[str, Any]) -> list[str]:
+def _row(run: dict[str, Any], metric: Metric) -> list[str]:
     start = [str(run["run"]), str(run["seed"])]
     if run["status"] != "ok":
         return [*start, "diverged", "-", "-", "-", "-"]
     memory = "-" if run["peak_memory_mib"] is None else f"{run['peak_memory_mib']:.0f}"
     return [
         *start,
-        f"{100 * run['val']:.2f}",
-        f"{100 * run['test']:.2f}",
+        metric.text(run["val"]),
+        metric.text(run["test"]),
         str(run["epochs"]),
         f"{run['seconds']:.2f}",
         memory,
     ]
 
 
-def format_summary(summary: dict[str, Any]) -> str:
-    """`88.12 ± 1.10 (95 % interval 87.33 to 88.91)`, in per cent."""
-    text = f"{100 * summary['mean']:.2f}"
+def format_summary(summary: dict[str, Any], metric: str = "accuracy") -> str:
+    """`88.12 ± 1.10 (95 % interval 87.33 to 88.91)`, in per cent or in the metric's own numbers."""
+    from gwn.training.metrics import METRICS
+
+    text = METRICS[metric].text(summary["mean"])
     if summary["sd"] is None:
         return f"{text} (one run)"
-    low, high = 100 * summary["low"], 100 * summary["high"]
-    return f"{text} ± {100 * summary['sd']:.2f} (95 % interval {low:.2f} to {high:.2f}, {summary['count']} runs)"
+    sd, low, high = (METRICS[metric].text(summary[part]) for part in ("sd", "low", "high"))
+    return f"{text} ± {sd} (95 % interval {low} to {high}, {summary['count']} runs)"

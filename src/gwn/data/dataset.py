@@ -48,6 +48,16 @@ class Dataset:
         """What `on` learnt, from which another table is read as this run's was; None where nothing is learnt."""
         return None if self.tables is None else self.tables.learn(split.train).to_json()
 
+    @property
+    def task(self) -> str:
+        """What is to be predicted: "classification", or "regression" for numbers."""
+        return self.graph.task
+
+
+def usual_metric(graph: Graph) -> str:
+    """How anyone's own graph is scored."""
+    return "r2" if graph.task == "regression" else "accuracy"
+
 
 def load_dataset(name: str, *, directed: bool = False) -> Dataset:
     """A dataset by name, its files and counts checked.

@@ -25,7 +25,7 @@ def describe(dataset: Dataset) -> dict[str, Any]:
         "edges": graph.num_edges if dataset.directed else graph.num_edges // 2,
         "features": graph.num_features,
         "classes": graph.num_classes,
-        "labelled": 0 if graph.y is None else int((graph.y >= 0).sum()),
+        "labelled": 0 if graph.y is None else int(graph.labelled.sum()),
         "class_counts": class_counts(graph),
         "directed": dataset.directed,
         "weighted": graph.edge_weight is not None,
@@ -43,18 +43,19 @@ def describe(dataset: Dataset) -> dict[str, Any]:
 
 def class_counts(graph: Graph) -> dict[str, int]:
     """Labelled nodes of every class."""
-    if graph.y is None:
+    if graph.y is None or graph.task == "regression":
         return {}
-    counts = torch.bincount(graph.y[graph.y >= 0], minlength=graph.num_classes)
+    counts = torch.bincount(graph.y[graph.labelled], minlength=graph.num_classes)
     return {graph.label_name(index): int(count) for index, count in enumerate(counts)}
 
 
 def edge_homophily(graph: Graph) -> float | None:
     """Share of edges that join equal classes, among those whose two ends are labelled and different."""
-    if graph.y is None:
+    if graph.y is None or graph.task == "regression":
         return None
     a, b = graph.y[graph.edge_index[0]], graph.y[graph.edge_index[1]]
-    counted = (a >= 0) & (b >= 0) & (graph.edge_index[0] != graph.edge_index[1])
+    known = graph.labelled
+    counted = known[graph.edge_index[0]] & known[graph.edge_index[1]] & (graph.edge_index[0] != graph.edge_index[1])
     return float((a == b)[counted].float().mean()) if bool(counted.any()) else None
 
 

@@ -13,27 +13,28 @@ import pyarrow.compute as pc
 import torch
 from torch import Tensor
 
-from gwn.data.dataset import Dataset
+from gwn.data.dataset import Dataset, usual_metric
 from gwn.data.node_ids import different_ids
 from gwn.data.schema import FeatureSchema, NodeTable
 from gwn.data.splits import Split, splits_from_masks
 from gwn.data.structural import bound_to, require_bound, structural_features
 from gwn.data.tables import Table, first_line, read_head, read_table
 from gwn.errors import GWNError
-from gwn.graph import Graph, undirected, undirected_edges
+from gwn.graph import Graph, as_targets, undirected, undirected_edges
 from gwn.io import file_sha256
 
 MASKS = ("train_mask", "val_mask", "test_mask")
 
 
-def load_graph_file(path: Path, *, directed: bool = False) -> Dataset:
+def load_graph_file(path: Path, *, directed: bool = False, task: str = "classification") -> Dataset:
     """A graph from .npz or .pt.
 
     Keys of an .npz, or attributes of the `Data` in a .pt:
 
     x            [N, f] features
     edge_index   [2, E] node numbers (source, target)
-    y            [N] class numbers, -1 to be predicted; may be left out
+    y            [N] class numbers, -1 to be predicted; for the task "regression" numbers, NaN to be predicted; may be
+                 left out
     edge_weight  [E]; may be left out
     node_ids     [N] and class_names [C], text; may be left out
     train_mask, val_mask, test_mask   [N] or [N, splits], the file's own splits: then they are the default
@@ -47,12 +48,12 @@ def load_graph_file(path: Path, *, directed: bool = False) -> Dataset:
     for key in ("x", "edge_index"):
         if parts.get(key) is None:
             raise GWNError(f"{path} has no {key!r}; it holds {', '.join(sorted(parts)) or 'nothing'}")
-    graph = _graph(path, parts)
+    graph = _graph(path, parts, task)
     published = _published(parts)
     return Dataset(
         name=graph.name,
         graph=(graph if directed else undirected(graph)).compact(),
-        metric="accuracy",
+        metric=usual_metric(graph),
         default_split=next(iter(published), "stratified"),
         directed=directed,
         published=published,
@@ -60,7 +61,7 @@ def load_graph_file(path: Path, *, directed: bool = False) -> Dataset:
     )
 
 
-def _graph(path: Path, parts: Mapping[str, Any]) -> Graph:
+def _graph(path: Path, parts: Mapping[str, Any], task: str) -> Graph:
     names = {key: tuple(str(name) for name in parts[key]) for key in ("node_ids", "class_names") if key in parts}
     try:
         y, weight = parts.get("y"), parts.get("edge_weight")
@@ -68,7 +69,7 @@ def _graph(path: Path, parts: Mapping[str, Any]) -> Graph:
         return Graph(
             x=x if x.is_floating_point() else x.float(),
             edge_index=torch.as_tensor(parts["edge_index"]).long(),
-            y=None if y is None else torch.as_tensor(y).reshape(-1).long(),
+            y=None if y is None else as_targets(y, task),
             edge_weight=None if weight is None else torch.as_tensor(weight).float(),
             name=path.stem,
             **names,
@@ -195,7 +196,7 @@ def load_files(
     dataset = Dataset(
         name=graph.name,
         graph=graph.compact(),
-        metric="accuracy",
+        metric=usual_metric(graph),
         default_split="stratified",
         directed=directed,
         published={},

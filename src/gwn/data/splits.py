@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from gwn.errors import GWNError
+from gwn.graph import is_known
 
 Indices = NDArray[np.int64]
+TENTHS = np.linspace(0.1, 0.9, 9)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -52,6 +54,8 @@ def per_class(y: Tensor, seed: int) -> Split:
     46 % of the nodes train, the majority class is about 80 % of the test set instead of 55 %, and two classes are
     never tested, which is worth about seven points to an MLP. Figures on this split compare only with each other.
     """
+    if y.is_floating_point():
+        raise GWNError("split 'per-class' needs classes, here are numbers to predict; use 'stratified' or 'uniform'")
     nodes, classes, rng = _labelled(y, seed)
     quota = round(0.6 * nodes.size / np.unique(classes).size)
     train = np.concatenate([rng.permutation(nodes[classes == c])[:quota] for c in np.unique(classes)])
@@ -72,6 +76,7 @@ def stratified(y: Tensor, seed: int) -> Split:
 
     Classes in random order, nodes in random order within each, are dealt out by one running pattern of five that
     starts anywhere: any stretch of it is balanced, so a class of a single node works too and totals cannot drift.
+    Of numbers, a class is a tenth of the nodes in the order of their values.
     """
     nodes, classes, rng = _labelled(y, seed)
     dealt = np.concatenate([rng.permutation(nodes[classes == c]) for c in rng.permutation(np.unique(classes))])
@@ -103,14 +108,19 @@ def splits_from_masks(kind: str, train: Tensor, val: Tensor, test: Tensor) -> tu
 
 
 def _labelled(y: Tensor, seed: int) -> tuple[Indices, Indices, np.random.Generator]:
-    """The nodes that have a label, their classes, and the generator of this seed."""
+    """The nodes that have a label, their classes (tenths of the order, for numbers), and the generator of this seed."""
     labels = y.cpu().numpy()
-    nodes = np.flatnonzero(labels >= 0)
+    nodes = np.flatnonzero(is_known(y).cpu().numpy())
     if nodes.size < 3:
         raise GWNError(f"{nodes.size} labelled nodes; at least 3 are needed: one to train, to validate and to test")
-    if np.unique(labels[nodes]).size < 2:
+    known = labels[nodes]
+    if np.unique(known).size < 2:
+        if y.is_floating_point():
+            raise GWNError(f"all numbers to learn from are {known[0]:g}; at least two different ones are needed")
         raise GWNError("all labelled nodes are of one class; at least two classes are needed to learn from")
-    return nodes, labels[nodes], np.random.default_rng(seed)
+    if y.is_floating_point():
+        known = np.searchsorted(np.quantile(known, TENTHS), known).astype(np.int64)
+    return nodes, known, np.random.default_rng(seed)
 
 
 def _split(kind: str, seed: int, train: Indices, val: Indices, test: Indices) -> Split:

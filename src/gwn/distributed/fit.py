@@ -25,6 +25,7 @@ from gwn.registry import lookup
 from gwn.training.config import TrainConfig
 from gwn.training.loop import Evaluation, Loss, Task, diverged
 from gwn.training.metrics import METRICS
+from gwn.training.outputs import Outputs
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -34,6 +35,7 @@ class NodeShare:
     train, evaluated   own rows that train, and those that validate or test
     train_places       where own training rows stand among those of all processes
     train_size         how many those are
+    class_weights      what a node of each class weighs in the loss, None for one
     answers            for the leader: the labels of all evaluated nodes, and how many of them validate
     order              for the leader: puts what the processes send, one after the other, in the order of `answers`
     """
@@ -42,6 +44,7 @@ class NodeShare:
     train_places: Tensor
     evaluated: Tensor
     train_size: int
+    class_weights: Tensor | None = None
     answers: Tensor | None = None
     order: Tensor | None = None
     val_size: int = 0
@@ -57,7 +60,9 @@ class NodeShare:
         return replace(self, **moved)
 
 
-def split_among_processes(split: Split, y: Tensor, nodes: Sequence[Tensor]) -> list[NodeShare]:
+def split_among_processes(
+    split: Split, y: Tensor, nodes: Sequence[Tensor], class_weights: Tensor | None = None
+) -> list[NodeShare]:
     """The share of every process; `nodes` has the nodes that each owns, in the order of its rows."""
     place = torch.full((y.numel(),), -1)
     place[split.train] = torch.arange(split.train.numel())
@@ -73,6 +78,7 @@ def split_among_processes(split: Split, y: Tensor, nodes: Sequence[Tensor]) -> l
                 train_places=place[own[train]],
                 train_size=split.train.numel(),
                 evaluated=(asked[own] >= 0).nonzero().flatten(),
+                class_weights=class_weights,
             )
         )
     sent = torch.cat([asked[own[share.evaluated]] for own, share in zip(nodes, shares, strict=True)])
@@ -80,10 +86,11 @@ def split_among_processes(split: Split, y: Tensor, nodes: Sequence[Tensor]) -> l
     return [leader, *shares[1:]]
 
 
-def part_loss(model: GWN, part: Part, rows: Tensor, size: int) -> Tensor:
+def part_loss(model: GWN, part: Part, rows: Tensor, size: int, weights: Tensor | None = None) -> Tensor:
     """What own `rows` add to the mean cross-entropy of `size` nodes, whose other rows other processes own."""
     logits = model(part.x, part.adjacency, rows=rows)
-    return F.cross_entropy(logits, part.y[rows], reduction="sum") / size
+    weights = None if weights is None else weights.to(logits.dtype)
+    return F.cross_entropy(logits, part.y[rows], weight=weights, reduction="sum") / size
 
 
 class PartTask(Task):
@@ -104,7 +111,7 @@ class PartTask(Task):
 
     def losses(self) -> Iterator[Loss]:
         for rows, size in self._batches():
-            yield partial(part_loss, self.model, self.part, rows, size)
+            yield partial(part_loss, self.model, self.part, rows, size, self.share.class_weights)
 
     def _batches(self) -> Iterator[tuple[Tensor, int]]:
         """Own rows of every batch, and how many rows it has in all processes.
@@ -124,23 +131,28 @@ class PartTask(Task):
 
     def evaluate(self) -> Evaluation:
         """Computed by the leader, told to everybody."""
-        self.model.eval()
-        share = self.share
-        with torch.no_grad():
-            logits = self.group.gather(self.model(self.part.x, self.part.adjacency, rows=share.evaluated))
+        answers = self.outputs()
         scores = torch.zeros(3, dtype=torch.float64, device=self.group.device)
-        if logits is not None:
-            assert share.answers is not None
-            assert share.order is not None
-            score, logits = lookup("metric", self.metric, METRICS), logits[share.order]
-            (val, test), (y_val, y_test) = (
-                (rows[: share.val_size], rows[share.val_size :]) for rows in (logits, share.answers)
-            )
-            scores[0] = F.cross_entropy(val, y_val)
+        if answers is not None:
+            score = lookup("metric", self.metric, METRICS)
+            scores[0] = F.cross_entropy(answers.val, answers.y_val)
             if math.isfinite(float(scores[0])):
-                scores[1], scores[2] = score(val, y_val), score(test, y_test)
+                scores[1], scores[2] = score(answers.val, answers.y_val), score(answers.test, answers.y_test)
         val_loss, val_score, test_score = self.group.sum_(scores).tolist()
         return Evaluation(val=val_score, val_loss=val_loss, test=lambda: test_score)
+
+    @torch.no_grad()
+    def outputs(self) -> Outputs | None:
+        """Everybody computes, the leader has them."""
+        self.model.eval()
+        share = self.share
+        logits = self.group.gather(self.model(self.part.x, self.part.adjacency, rows=share.evaluated))
+        if logits is None:
+            return None
+        assert share.answers is not None
+        assert share.order is not None
+        logits, val = logits[share.order], share.val_size
+        return Outputs(val=logits[:val], y_val=share.answers[:val], test=logits[val:], y_test=share.answers[val:])
 
     def diverged(self, epoch: int, loss: float) -> Diverged:
         return diverged(self.model, self.part, epoch, loss)

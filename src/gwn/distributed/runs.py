@@ -23,6 +23,7 @@ from gwn.training.checkpoint import Checkpoint, Checkpoints, Fit
 from gwn.training.config import TrainConfig
 from gwn.training.experiment import Experiment
 from gwn.training.loop import OnEpoch, train_task
+from gwn.training.loss import balanced_weights
 from gwn.training.partitions import assign_rows
 
 NO_MORE_WORK = Message(facts={"end": True})
@@ -139,7 +140,9 @@ class Leader:
 
         The rows of a graph in memory are sent from here; of a graph folder, each process reads its own.
         """
-        network = check_divisible(model, config)
+        network, y = check_divisible(model, config), _labels(graph)
+        if y.is_floating_point():
+            raise GWNError("numbers are learnt in one process (task regression); leave out --processes")
         rows = self._rows_of(network, graph)
         job = Job(
             recipe=recipe,
@@ -156,7 +159,8 @@ class Leader:
         if rows is not None:
             own = self.group.scatter(part.to_message() for part in rows)
             self._part = Part.build(self.group, rows_of_message(own))
-        shares = split_among_processes(split, _labels(graph), self._nodes)
+        weights = balanced_weights(y[split.train], graph.num_classes, config)
+        shares = split_among_processes(split, y, self._nodes, weights)
         share = NodeShare.from_message(self.group.scatter(Message.of(share) for share in shares))
         assert self._part is not None
         try:

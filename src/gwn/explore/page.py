@@ -125,7 +125,7 @@ def _entry(scenario: Scenario) -> dict[str, Any]:
 
 def _graph(graph: Graph, drawn: Drawn, layout: torch.Tensor) -> dict[str, Any]:
     nodes = drawn.nodes.tolist()
-    labels = None if graph.y is None else [int(label) for label in graph.y[drawn.nodes]]
+    labels = None if graph.y is None or graph.task == "regression" else [int(label) for label in graph.y[drawn.nodes]]
     return {
         "x": rounded(layout[:, 0].numpy(), 4),
         "y": rounded(layout[:, 1].numpy(), 4),

@@ -67,11 +67,15 @@ def network_signals(network: GWN, graph: Graph) -> Signals:
     kept = _largest_classes(graph)
     weights = weights[:, kept]
     return Signals(
-        names=tuple(f"score of class {graph.label_name(index)}" for index in kept),
+        names=tuple(_signal_name(graph, index) for index in kept),
         displacement=phi0 @ weights,
         velocity=phi1 @ weights,
         own=states @ weights,
     )
+
+
+def _signal_name(graph: Graph, index: int) -> str:
+    return "predicted number" if graph.task == "regression" else f"score of class {graph.label_name(index)}"
 
 
 def node_name(graph: Graph, node: int) -> str:
@@ -82,8 +86,9 @@ def node_name(graph: Graph, node: int) -> str:
 def _largest_classes(graph: Graph) -> list[int]:
     if graph.y is None:
         return list(range(min(graph.num_classes, MOST_CLASSES)))
-    known = graph.y[graph.y >= 0]
-    counts = torch.bincount(known, minlength=graph.num_classes)
+    if graph.task == "regression":
+        return [0]
+    counts = torch.bincount(graph.y[graph.labelled], minlength=graph.num_classes)
     return [int(index) for index in counts.argsort(descending=True, stable=True)[:MOST_CLASSES]]
 
 

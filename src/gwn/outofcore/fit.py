@@ -27,6 +27,7 @@ from gwn.outofcore.propagate import PropagatedFeatures
 from gwn.training.checkpoint import Checkpoints, Fit
 from gwn.training.config import TrainConfig
 from gwn.training.loop import Evaluation, Loss, OnEpoch, Task, train_task
+from gwn.training.loss import NodeLoss, balanced_weights, loss_for
 from gwn.training.memory import anonymous_bytes, left_of, say_memory
 
 CHUNK_BYTES = 1 << 23
@@ -97,7 +98,9 @@ def fit_files(
         reader.room, room = kept, room - kept
         parts.append(reader)
     train, val, test = parts
-    task = FileTask(model, train, val, test, batch=config.batch_size or BATCH)
+    labels = torch.from_numpy(graph.y[split.train.numpy()].astype(np.int64))
+    loss = loss_for(balanced_weights(labels, graph.num_classes, config))
+    task = FileTask(model, train, val, test, batch=config.batch_size or BATCH, loss=loss)
     resumed = None if checkpoints is None else checkpoints.load()
     return train_task(model, task, config, on_epoch, resumed=resumed, checkpoints=checkpoints)
 
@@ -105,14 +108,16 @@ def fit_files(
 class FileTask(Task):
     """Propagated features in files: an epoch takes the chunks in random order, `batch` rows at a time."""
 
-    def __init__(self, model: GWN, train: RowReader, val: RowReader, test: RowReader, *, batch: int) -> None:
-        self.model, self.train, self.val, self.test, self.batch = model, train, val, test, batch
+    def __init__(
+        self, model: GWN, train: RowReader, val: RowReader, test: RowReader, *, batch: int, loss: NodeLoss
+    ) -> None:
+        self.model, self.train, self.val, self.test, self.batch, self.loss = model, train, val, test, batch, loss
 
     def losses(self) -> Iterator[Loss]:
         for number in torch.randperm(len(self.train)).tolist():
             x, y = self.train[number]
             for rows in _slices(len(y), self.batch):
-                yield partial(row_loss, self.model, x[rows], y[rows])
+                yield partial(row_loss, self.model, x[rows], y[rows], self.loss)
 
     def evaluate(self) -> Evaluation:
         score, loss = _score(self.model, self.val)
@@ -122,9 +127,9 @@ class FileTask(Task):
         return Diverged(f"training diverged in epoch {epoch}: the loss is {loss:.4g}; use a smaller lr")
 
 
-def row_loss(model: GWN, x: Tensor, y: Tensor) -> Tensor:
-    """The cross-entropy of some rows of propagated features."""
-    return F.cross_entropy(logits_of_rows(model, x), y)
+def row_loss(model: GWN, x: Tensor, y: Tensor, loss: NodeLoss) -> Tensor:
+    """The loss of some rows of propagated features."""
+    return loss(logits_of_rows(model, x), y)
 
 
 def _slices(count: int, size: int) -> Iterator[slice]:

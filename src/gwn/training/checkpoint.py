@@ -25,6 +25,7 @@ from torch import Tensor, nn
 
 from gwn.errors import GWNError
 from gwn.io import read_bytes, write_atomic
+from gwn.training.outputs import Outputs
 
 FORMAT = 1
 MARK = b"gwn checkpoint\n\0"
@@ -36,7 +37,10 @@ class Damaged(GWNError):
 
 @dataclass(frozen=True, kw_only=True)
 class Fit:
-    """What one run of the loop gave: scores at the epoch chosen on validation, and that epoch's weights."""
+    """What one run of the loop gave: scores at the epoch chosen on validation, and that epoch's weights.
+
+    outputs   what the network says there on validation and test; known at the end alone
+    """
 
     val: float
     test: float
@@ -45,6 +49,7 @@ class Fit:
     epochs: int
     seconds: float
     weights: dict[str, Tensor]
+    outputs: Outputs | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +99,7 @@ class Checkpoint:
         groups = {"weights": self.weights, "best": progress.best.weights, "moments": self.moments}
         for group, members in groups.items():
             tensors.update({f"{group}.{name}": tensor for name, tensor in members.items()})
-        best = {name: value for name, value in vars(progress.best).items() if name != "weights"}
+        best = {name: value for name, value in vars(progress.best).items() if name not in ("weights", "outputs")}
         return {"epoch": progress.epoch, "seconds": progress.seconds, "best": best}, tensors
 
     @classmethod

@@ -18,6 +18,7 @@ from gwn.schemes import SCHEMES
 from gwn.training.stopping import STOPPING
 
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
+CLASS_WEIGHTS = ("none", "balanced")
 DEVICES = ("auto", "cpu", "cuda", "mps")
 LABELS = ("none", "masked")
 SMOOTH = ("none", "correct")
@@ -46,6 +47,7 @@ class TrainConfig:
     threads         CPU threads; 0 takes one for a small graph, where waiting for each other costs more than it gives
                     (a factor of ten on a busy machine), and PyTorch's choice for a large one
     deterministic   refuse operations that may differ from run to run
+    class_weights   "balanced": each class weighs as much as the others in the loss; "none": each node does
     """
 
     epochs: int = 200
@@ -62,12 +64,14 @@ class TrainConfig:
     dtype: str = "float32"
     threads: int = 0
     deterministic: bool = False
+    class_weights: str = "none"
 
     def __post_init__(self) -> None:
         require_known("stopping rule", self.stopping, STOPPING)
         require_known("labels", self.labels, LABELS)
         require_known("smooth", self.smooth, SMOOTH)
         require_known("dtype", self.dtype, DTYPES)
+        require_known("class_weights", self.class_weights, CLASS_WEIGHTS)
         require_known("device", self.device.split(":")[0], DEVICES)
         for name in ("epochs", "lr", "patience"):
             if not getattr(self, name) > 0:
@@ -99,7 +103,8 @@ class TrainConfig:
 
     def to_json(self) -> dict[str, Any]:
         """Everything that is set; what was added later only where it is used, so that the names of other runs stay."""
-        later = {"partitions": ("partitions", "partitions_per_step"), "labels": ("labels",), "smooth": ("smooth",)}
+        later = {name: (name,) for name in ("labels", "smooth", "class_weights")}
+        later["partitions"] = ("partitions", "partitions_per_step")
         unused = [name for name in later if getattr(self, name) in (0, "none")]
         skipped = {setting for name in unused for setting in later[name]}
         return {name: value for name, value in asdict(self).items() if name not in skipped}

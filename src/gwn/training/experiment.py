@@ -62,8 +62,8 @@ class Experiment:
 
     @property
     def sizes(self) -> tuple[int, int]:
-        """Features and classes."""
-        return self.dataset.graph.num_features, self.dataset.graph.num_classes
+        """Features, and outputs for each node."""
+        return self.dataset.graph.num_features, self.dataset.graph.num_outputs
 
     def facts(self) -> dict[str, Any]:
         """What the graph is."""
@@ -77,6 +77,7 @@ class Experiment:
             "edges": graph.num_edges,
             "features": graph.num_features,
             "classes": graph.num_classes,
+            **({"task": "regression"} if graph.task == "regression" else {}),
         }
 
     def compute(
@@ -246,6 +247,7 @@ def record_run(
         return replace(outcome, status="diverged", reason=str(error))
     finally:
         torch.use_deterministic_algorithms(False)
+    scaling = None if fitted.outputs is None else fitted.outputs.scaling
     return replace(
         outcome,
         parameters=sum(parameter.numel() for parameter in model.parameters()),  # some are made in the first pass
@@ -256,5 +258,7 @@ def record_run(
         epochs=fitted.epochs,
         seconds=fitted.seconds,
         peak_memory_mib=peak.mebibytes,
+        target_mean=None if scaling is None else scaling.mean,
+        target_spread=None if scaling is None else scaling.spread,
         weights_sha256=write_weights(folder / f"run-{number:02d}.safetensors", fitted.weights),
     )

@@ -148,7 +148,7 @@ def build_network(
     sizes   features and classes, where the graph has its labels alone
     """
     require_labels_fit(model, settings, config)
-    features, classes = (graph.num_features, graph.num_classes) if sizes is None else sizes
+    features, classes = (graph.num_features, graph.num_outputs) if sizes is None else sizes
     shown = config.labels == "masked"
     network = model.build(features + (BLOCKS * classes if shown else 0), classes, **settings)
     if not shown and config.smooth == "none":
@@ -205,7 +205,7 @@ def _labels_of(graph: Graph, class_names: list[str]) -> tuple[Tensor, Tensor]:
     place = {name: number for number, name in enumerate(class_names)}
     numbers = torch.tensor([place.get(graph.label_name(number), -1) for number in range(graph.num_classes)])
     y = torch.full((graph.num_nodes,), -1) if graph.y is None else graph.y.cpu()
-    known = (y >= 0).nonzero().flatten()
+    known = graph.labelled.cpu().nonzero().flatten()
     classes = numbers[y[known]] if known.numel() else known
     return known[classes >= 0], classes[classes >= 0]
 

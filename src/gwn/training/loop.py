@@ -12,7 +12,6 @@ from functools import partial
 from typing import Protocol
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from gwn.adjacency import Adjacency
@@ -24,7 +23,9 @@ from gwn.registry import lookup
 from gwn.training.checkpoint import Checkpoint, Checkpoints, Fit, Progress
 from gwn.training.config import TrainConfig
 from gwn.training.label_input import KnownLabels
+from gwn.training.loss import NodeLoss, Scaling, balanced_weights, loss_for, plain_loss
 from gwn.training.metrics import METRICS
+from gwn.training.outputs import Outputs
 from gwn.training.partitions import Clusters
 from gwn.training.smoothing import Strength, choose_strength
 from gwn.training.stopping import STOPPING
@@ -74,6 +75,10 @@ class Task(ABC):
     @abstractmethod
     def diverged(self, epoch: int, loss: float) -> Diverged:
         """The error for a loss or a gradient too large to compute with."""
+
+    def outputs(self) -> Outputs | None:
+        """What the network says now about validation and test nodes; None where they are too many to hold."""
+        return None
 
     sum_: Callable[[Tensor], Tensor] | None = None
     """Sums a tensor over all processes in place; None where there is one."""
@@ -130,7 +135,7 @@ def train_task(
             checkpoints.keep(model, optimizer, Progress(epoch=epoch, best=best, history=history, seconds=seconds))
     assert best is not None
     model.load_state_dict(best.weights)
-    return replace(best, epochs=epoch, seconds=time.perf_counter() - started)
+    return replace(best, epochs=epoch, seconds=time.perf_counter() - started, outputs=task.outputs())
 
 
 def train_step(
@@ -205,7 +210,7 @@ def fit(
 ) -> Fit:
     """Train `model` in place, select the epoch by validation score (ties: lower validation loss), restore it.
 
-    on_validation   called after every epoch with the logits of the validation nodes
+    on_validation   called after every epoch with the logits of the validation nodes, or their predicted numbers [n, 1]
     checkpoints     go on from the one that is there, and write others
     Model and graph must already be on the same device and of the same type; see `run_experiment`.
     """
@@ -230,7 +235,7 @@ def _smoothed(model: KnownLabels, graph: Graph, task: GraphTask, metric: str, fi
         model.strength.copy_(torch.tensor(chosen))
     seen = task.evaluate()
     weights = {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}
-    return replace(fitted, val=val, test=seen.test(), val_loss=seen.val_loss, weights=weights)
+    return replace(fitted, val=val, test=seen.test(), val_loss=seen.val_loss, weights=weights, outputs=task.outputs())
 
 
 class GraphTask(Task):
@@ -249,10 +254,13 @@ class GraphTask(Task):
             raise GWNError("batch_size needs a network with precompute=true, where a step costs what its nodes cost")
         if config.batch_size > 0 and config.partitions > 0:
             raise GWNError("batch_size and partitions are two ways to cut an epoch; use one of them")
+        self.scaling = Scaling.of(graph.labels, split.train)
+        graph = graph if self.scaling is None else replace(graph, y=self.scaling.apply(graph.labels, graph.x.dtype))
         self.model, self.graph, self.batch_size, self.on_validation = model, graph, config.batch_size, on_validation
         self.score = lookup("metric", metric, METRICS)
         y = graph.labels
         self.train, self.val, self.test = (part.to(y.device) for part in (split.train, split.val, split.test))
+        self.loss = loss_for(balanced_weights(y[self.train], graph.num_classes, config))
         self.evaluated = torch.cat([self.val, self.test])
         parts, per_step = config.partitions, config.partitions_per_step
         self.clusters = Clusters.of(graph, self.train, parts, per_step) if parts else None
@@ -260,25 +268,33 @@ class GraphTask(Task):
     def losses(self) -> Iterator[Loss]:
         whole = ((self.graph, rows) for rows in _batches(self.train, self.batch_size))
         if isinstance(self.model, KnownLabels) and self.model.shown:
-            yield partial(node_loss, self.model.network, *self.model.draw(self.graph))
+            yield partial(node_loss, self.model.network, *self.model.draw(self.graph), self.loss)
             return
         for seen, rows in whole if self.clusters is None else self.clusters.epoch():
-            yield partial(node_loss, self.model, seen, rows)
+            yield partial(node_loss, self.model, seen, rows, self.loss)
 
     def evaluate(self) -> Evaluation:
-        self.model.eval()
-        with torch.no_grad():
-            logits = logits_of(self.model, self.graph, self.evaluated)
-        val, test = logits[: self.val.numel()], logits[self.val.numel() :]
+        val, test = self._answers()
         if self.on_validation is not None:
-            self.on_validation(val)
+            self.on_validation(val if self.scaling is None else self.scaling.undo(val).unsqueeze(1))
         y_val, y_test = self.graph.labels[self.val], self.graph.labels[self.test]
-        val_loss = F.cross_entropy(val, y_val).item()
+        val_loss = plain_loss(val, y_val).item()
         return Evaluation(
             val=self.score(val, y_val) if math.isfinite(val_loss) else math.nan,
             val_loss=val_loss,
             test=lambda: self.score(test, y_test),
         )
+
+    def outputs(self) -> Outputs:
+        val, test = self._answers()
+        y = self.graph.labels
+        return Outputs(val=val, y_val=y[self.val], test=test, y_test=y[self.test], scaling=self.scaling)
+
+    @torch.no_grad()
+    def _answers(self) -> tuple[Tensor, Tensor]:
+        self.model.eval()
+        logits = logits_of(self.model, self.graph, self.evaluated)
+        return logits[: self.val.numel()], logits[self.val.numel() :]
 
     def diverged(self, epoch: int, loss: float) -> Diverged:
         if isinstance(self.model, KnownLabels):
@@ -286,9 +302,9 @@ class GraphTask(Task):
         return diverged(self.model, self.graph, epoch, loss)
 
 
-def node_loss(model: nn.Module, graph: Graph, rows: Tensor) -> Tensor:
-    """The cross-entropy of the nodes `rows`."""
-    return F.cross_entropy(logits_of(model, graph, rows), graph.labels.index_select(0, rows))
+def node_loss(model: nn.Module, graph: Graph, rows: Tensor, loss: NodeLoss | None = None) -> Tensor:
+    """The loss of the nodes `rows`: cross-entropy or squared error, unless another is given."""
+    return (loss or plain_loss)(logits_of(model, graph, rows), graph.labels.index_select(0, rows))
 
 
 def _batches(rows: Tensor, size: int) -> Iterable[Tensor]:

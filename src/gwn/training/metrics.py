@@ -1,15 +1,17 @@
-"""Scores in [0, 1], higher is better; which one belongs to a dataset is said by its spec."""
+"""Scores, higher is better, and how a person reads them; which one belongs to a dataset is said by its spec."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
-import torch.nn.functional as F
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import r2_score, roc_auc_score
 from torch import Tensor
 
 from gwn.errors import GWNError
+from gwn.registry import lookup
+from gwn.training.loss import losses_of_nodes
 
 
 def accuracy(logits: Tensor, y: Tensor) -> float:
@@ -26,7 +28,43 @@ def roc_auc(logits: Tensor, y: Tensor) -> float:
     return float(roc_auc_score(y.cpu().numpy(), (logits[:, 1] - logits[:, 0]).double().cpu().numpy()))
 
 
-METRICS: dict[str, Callable[[Tensor, Tensor], float]] = {"accuracy": accuracy, "roc-auc": roc_auc}
+def r2(outputs: Tensor, y: Tensor) -> float:
+    """1 - sum (y - f)² / sum (y - mean y)²: 1 is exact, 0 is as good as the mean, below 0 is worse than that.
+
+    The same in any units, so standardised outputs and targets give the figure of the original ones.
+    """
+    if y.min() == y.max():
+        raise GWNError("R² needs at least two different numbers among the nodes it is computed on; label more nodes")
+    return float(r2_score(y.double().cpu().numpy(), outputs.reshape(-1).double().cpu().numpy()))
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A score of outputs [n, c] against targets [n], and whether people read it in per cent or as it is."""
+
+    title: str
+    score: Callable[[Tensor, Tensor], float]
+    percent: bool = True
+
+    def __call__(self, outputs: Tensor, y: Tensor) -> float:
+        return self.score(outputs, y)
+
+    def text(self, value: float, digits: int = 2) -> str:
+        """The score without its unit: 0.8812 is 88.12 in per cent, or 0.8812."""
+        return f"{100 * value:.{digits}f}" if self.percent else f"{value:.{digits + 2}f}"
+
+
+METRICS: dict[str, Metric] = {
+    "accuracy": Metric("accuracy in %", accuracy),
+    "roc-auc": Metric("roc-auc in %", roc_auc),
+    "r2": Metric("R²", r2, percent=False),
+}
+
+
+def score_text(metric: str, value: float, digits: int = 2) -> str:
+    """A score of this metric as people read it: in per cent, or as it is for R²."""
+    return lookup("metric", metric, METRICS).text(value, digits)
+
 
 PAIRS = 5
 """Ways to halve the validation nodes."""
@@ -39,7 +77,7 @@ def cross_fitted(logits: Tensor, y: Tensor, metric: str = "accuracy") -> float:
     one half (ties: lower loss) is scored on the other.
     """
     score = METRICS[metric]
-    losses = torch.stack([F.cross_entropy(answer, y, reduction="none") for answer in logits])
+    losses = torch.stack([losses_of_nodes(answer, y) for answer in logits])
     generator = torch.Generator().manual_seed(0)
     earned = []
     for _ in range(PAIRS):

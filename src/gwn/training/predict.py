@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from gwn.training.config import DTYPES, TrainConfig
 from gwn.training.experiment import schema_file
 from gwn.training.label_input import KnownLabels, rebuild_network
 from gwn.training.loop import predict_logits
+from gwn.training.loss import Scaling
 from gwn.training.result import FORMAT, RunResult
 
 
@@ -50,6 +52,17 @@ class TrainedModel:
         """Which labels the network is shown on this graph, in one line; nothing where it sees none."""
         return self.network.on(graph, self.class_names)[1] if isinstance(self.network, KnownLabels) else ""
 
+    @property
+    def task(self) -> str:
+        return str(self.config["dataset"].get("task", "classification"))
+
+    @property
+    def scaling(self) -> Scaling:
+        """What makes the network's outputs numbers in the units of its table."""
+        if self.run.target_mean is None or self.run.target_spread is None:
+            raise GWNError(f"the record of run {self.run.run} has no target_mean and target_spread; train again")
+        return Scaling(mean=self.run.target_mean, spread=self.run.target_spread)
+
 
 def find_run_folder(run: str, root: Path) -> Path:
     """A run by its folder, or by the folder's name below `root`."""
@@ -71,11 +84,11 @@ def load_trained(folder: Path, number: int | None = None) -> TrainedModel:
     if not finished:
         what = "finished run" if number is None else f"finished run number {number}"
         raise GWNError(f"{folder} has no {what}; train again")
-    best = max(finished, key=lambda run: (run.val or 0.0, -(run.val_loss or 0.0)))
+    best = max(finished, key=lambda run: (-math.inf if run.val is None else run.val, -(run.val_loss or 0.0)))
     weights = read_weights(folder / f"run-{best.run:02d}.safetensors", best.weights_sha256)
     try:
         dataset = config["dataset"]
-        sizes = (dataset["features"], dataset["classes"])
+        sizes = (dataset["features"], 1 if dataset.get("task") == "regression" else dataset["classes"])
         model, training = model_spec(config["model"]), config["training"]
         network = rebuild_network(model, config["settings"], training, sizes, weights)
         network.to(lookup("dtype", config["training"]["dtype"], DTYPES)).load_state_dict(weights)
@@ -107,14 +120,12 @@ def predict(trained: TrainedModel, graph: Graph, device: str = "auto") -> pd.Dat
     logits = predict_logits(network, graph.to(config.torch_device, config.torch_dtype))
     if not bool(torch.isfinite(logits).all()):
         raise GWNError("the model overflows on this graph; retrain with a smaller time or tau")
+    nodes = list(graph.node_ids) if graph.node_ids is not None else range(graph.num_nodes)
+    if trained.task == "regression":
+        return pd.DataFrame({"node": nodes, "predicted": trained.scaling.undo(logits).cpu().numpy()})
     probabilities = logits.double().softmax(1).cpu().numpy()
     names = trained.class_names
-    table = pd.DataFrame(
-        {
-            "node": list(graph.node_ids) if graph.node_ids is not None else range(graph.num_nodes),
-            "predicted": [names[index] for index in probabilities.argmax(1)],
-        }
-    )
+    table = pd.DataFrame({"node": nodes, "predicted": [names[index] for index in probabilities.argmax(1)]})
     for index, name in enumerate(names):
         table[f"p_{name}"] = probabilities[:, index]
     return table

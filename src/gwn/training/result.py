@@ -20,13 +20,16 @@ FORMAT = 1
 """Of the JSON files under `runs/`; a reader refuses a newer one."""
 
 
-ADDED = frozenset({"schema_sha256"})
+ADDED = frozenset({"schema_sha256", "target_mean", "target_spread"})
 """Entries that records of version 0.1.0 do not have."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunResult:
-    """One run: one split, one seed. `status` is "ok" or "diverged"; a diverged run has a reason and no score."""
+    """One run: one split, one seed. `status` is "ok" or "diverged"; a diverged run has a reason and no score.
+
+    target_mean, target_spread   for numbers: the network's output times the spread, plus the mean, is the answer
+    """
 
     run: int
     seed: int
@@ -44,6 +47,8 @@ class RunResult:
     peak_memory_mib: float | None = None
     weights_sha256: str = ""
     schema_sha256: str = ""
+    target_mean: float | None = None
+    target_spread: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

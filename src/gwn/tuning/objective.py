@@ -53,7 +53,7 @@ CHECKPOINTS = (30, 60, 100)
 def _pruning(trial: optuna.Trial, before: Sequence[Mapping[str, Any]]) -> OnEpoch:
     """Reports the best validation score so far, averaged with those of the splits before, and ends a trial that is
     not among the best of the others at the same point."""
-    best = 0.0
+    best = float("-inf")
 
     def on_epoch(epoch: int, score: float) -> None:
         nonlocal best
@@ -84,7 +84,7 @@ def choose(search: Search, trial: optuna.Trial) -> tuple[dict[str, Any], TrainCo
         for_model = {name: value for name, value in chosen.items() if name not in of_training}
         settings = effective_settings(search.model, for_model)
         config = TrainConfig(**{name: value for name, value in chosen.items() if name in of_training})
-        search.model.build(search.graph.num_features, search.graph.num_classes, **settings)
+        search.model.build(search.graph.num_features, search.graph.num_outputs, **settings)
     except GWNError as error:
         _explain(trial, error)
         raise optuna.TrialPruned from None

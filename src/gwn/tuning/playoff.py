@@ -63,7 +63,7 @@ def play_off(
         played.append(score_finalist(search, trial, splits))
     if not played:
         raise GWNError("no trial has a score: there is nobody to play off; allow more trials")
-    winner = max(played, key=lambda finalist: -1.0 if finalist.score is None else finalist.score)
+    winner = max(played, key=lambda finalist: float("-inf") if finalist.score is None else finalist.score)
     scores = [finalist.score for finalist in played if finalist.score is not None]
     return winner, {"splits": splits, "finalists": len(played), "scores": scores, "won": winner.score}
 
