@@ -70,7 +70,7 @@ def test_masks_in_the_file_are_its_published_splits(tmp_path: Path) -> None:
         ({"edge_index": None}, "has no 'edge_index'"),
         ({"edge_index": np.array([[0], [99]])}, r"g\.npz: an edge names node 99"),
         ({"x": np.full((30, 2), np.nan)}, "NaN"),
-        ({"y": np.zeros(7, dtype=int)}, r"labels must be int64 of shape \[30\]"),
+        ({"y": np.zeros(7, dtype=int)}, r"labels must be int64 classes or floating-point numbers of shape \[30\]"),
         ({"edge_weight": np.ones(3)}, "one weight per edge"),
         ({"node_ids": ["a"]}, "1 node ids"),
     ],

@@ -103,7 +103,7 @@ class TrainConfig:
 
     def to_json(self) -> dict[str, Any]:
         """Everything that is set; what was added later only where it is used, so that the names of other runs stay."""
-        later = {name: (name,) for name in ("labels", "smooth", "class_weights")}
+        later: dict[str, tuple[str, ...]] = {name: (name,) for name in ("labels", "smooth", "class_weights")}
         later["partitions"] = ("partitions", "partitions_per_step")
         unused = [name for name in later if getattr(self, name) in (0, "none")]
         skipped = {setting for name in unused for setting in later[name]}
