@@ -14,7 +14,7 @@ from gwn.paper.compare import View, average_ranks, outcome, paired
 from gwn.paper.printed import PaperValue
 from gwn.training.result import RunResult, summary_of_runs
 
-NOTHING = RunResult(run=0, seed=0, split_hash="", split_sizes=(1, 1, 1), status="diverged", reason="too far")
+NOTHING = RunResult(run=0, seed=0, split_hash="", split_sizes=(9000, 9000, 9000), status="diverged", reason="too far")
 
 
 def measured(tests: Sequence[float], row: str = "mlp", paper: float | None = None, diverged: int = 0) -> View:
@@ -57,7 +57,7 @@ def test_a_cell_says_where_the_paper_lies() -> None:
     cells = [measured([0.8, 0.82, 0.84], paper=paper) for paper in (82.5, 70.0, 95.0)]
     assert [cell.verdict for cell in cells] == ["within", "above", "below"]
     assert cells[1].difference == pytest.approx(12.0)
-    assert cells[1].shown().lines == ("82.00 ± 2.00", "77.0 to 87.0", "paper 70.00 (+12.00, above)")
+    assert cells[1].shown().lines == ("82.00 ± 2.00", "76.5 to 86.4", "paper 70.00 (+12.00, above)")
     assert measured([], diverged=2, paper=70.0).shown().lines == ("diverged", "paper 70.00")
     assert "1 diverged" in measured([0.8, 0.82], diverged=1).shown().lines
     nothing = View(cell=cells[0].cell, paper=PaperValue(mean=70.0), record=None)
