@@ -18,6 +18,11 @@ EXTRAS = {
 """Module -> the extra of this package that installs it; everything else comes with the package itself."""
 
 
+MOST_RUNS = 10_000
+MOST_SEED = 2**31 - 1
+"""NumPy, scikit-learn and PyTorch all take seeds up to this."""
+
+
 class GWNError(ValueError):
     """A mistake in what the user gave; commands print its text alone and exit with code 2."""
 
@@ -34,6 +39,13 @@ def refuse_newer(path: object, found: object, known: int) -> None:
     """Refuse a file whose format number is higher than the one that this version knows."""
     if isinstance(found, int) and found > known:
         raise GWNError(f"{path} was written by a newer version of gwn (format {found}); upgrade to read it")
+
+
+def require_between(name: str, value: float, low: float, high: float) -> None:
+    """Refuse a number that is out of its bounds, or none."""
+    if not low <= value <= high:
+        bounds = " and ".join(f"{bound:,}" if isinstance(bound, int) else f"{bound:g}" for bound in (low, high))
+        raise GWNError(f"{name} must be between {bounds}; got {str(value)[:40]}")
 
 
 def require_extra(who: str, module: str) -> Any:

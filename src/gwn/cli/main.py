@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import tempfile
 import traceback
@@ -12,6 +13,7 @@ import typer
 
 from gwn._version import __version__
 from gwn.cli import data, demo, explain, explore, models, predict, report, reproduce, stability, train, tune, verify
+from gwn.cli.terminal import printable
 from gwn.errors import EXTRAS, GWNError, missing_extra
 
 INTERRUPTED = 130
@@ -81,14 +83,30 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(1)
     except (MemoryError, OSError) as error:
         _fail(_plain(error), 2)
+    except RecursionError:
+        _fail("something that was given is nested too deeply to be read; give it flat", 2)
     except Exception as error:
         if hasattr(error, "format_message"):  # Typer's own usage errors have one
             _fail(error.format_message(), 2)
+        if (asked := _out_of_memory(error)) is not None:
+            _fail(asked, 2)
         module = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
         if module in EXTRAS:
             command = (sys.argv[1:] if arguments is None else arguments)[0]
             _fail(missing_extra(f"gwn {command}", module), 2)
         _fail(f"{type(error).__name__}: {error}; {_report(error)}", UNEXPECTED)
+
+
+def _out_of_memory(error: Exception) -> str | None:
+    """What to say where PyTorch could not have the memory it asked for."""
+    if not isinstance(error, RuntimeError) or not _NO_MEMORY.search(str(error)):
+        return None
+    asked = re.search(r"allocate (\d+) bytes|allocate ([\d.]+ \w+)", str(error))
+    size = "" if asked is None else f" ({asked.group(2) or f'{int(asked.group(1)) / 1e9:.3g} GB'} at once)"
+    return f"not enough memory{size}: use a smaller width or fewer steps, or see docs/scale.md for graphs this large"
+
+
+_NO_MEMORY = re.compile("can't allocate memory|not enough memory|out of memory|bad_alloc", re.IGNORECASE)
 
 
 def _interrupted() -> None:
@@ -114,7 +132,7 @@ def _plain(error: BaseException) -> str:
 
 
 def _fail(message: str, code: int) -> None:
-    print(f"gwn: {' '.join(message.split())}", file=sys.stderr)
+    print(f"gwn: {printable(' '.join(message.split()))}", file=sys.stderr)
     sys.exit(code)
 
 

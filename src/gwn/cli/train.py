@@ -12,7 +12,7 @@ import typer
 from gwn.cli.options import GraphSource, takes_source
 from gwn.cli.processes import training_processes
 from gwn.cli.terminal import print_table
-from gwn.errors import GWNError
+from gwn.errors import MOST_RUNS, MOST_SEED, GWNError, require_between
 
 if TYPE_CHECKING:
     from gwn.training.metrics import Metric
@@ -66,6 +66,9 @@ def train(
 
       gwn train FOLDER --model gwn-fa --processes 2 --runs 1
     """
+    require_between("--runs", runs, 1, MOST_RUNS)
+    require_between("--seed", seed, 0, MOST_SEED)
+    require_between("--checkpoint", checkpoint, 0, 1e9)
     with training_processes(processes, device=device, partition=partition) as leader:
         from gwn.cli.progress import TrainingProgress
         from gwn.cli.source import OnFiles, how_it_was_read, open_source

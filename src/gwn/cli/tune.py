@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from gwn.cli.terminal import parse_duration, print_table
-from gwn.errors import GWNError
+from gwn.errors import MOST_SEED, require_between
 
 if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
+
+MOST_TRIALS, MOST_JOBS = 100_000, 1024
 
 
 def tune(
@@ -78,9 +80,10 @@ def tune(
         ("--jobs", jobs),
         ("--finalists", finalists),
         ("--final-runs", final_runs),
+        ("--search-splits", search_splits),
     ):
-        if value < 1:
-            raise GWNError(f"{option} must be at least 1; got {value}")
+        require_between(option, value, 1, MOST_JOBS if option == "--jobs" else MOST_TRIALS)
+    require_between("--seed", seed, 0, MOST_SEED)
     search = plan_search(
         dataset, model, split=split, space=space, search_splits=search_splits, seed=seed, assignments=settings
     )

@@ -20,9 +20,10 @@ from gwn.data.splits import Split, splits_from_masks
 from gwn.data.structural import bound_to, require_bound, structural_features
 from gwn.data.tables import Table, first_line, read_head, read_table
 from gwn.errors import GWNError
-from gwn.graph import Graph, as_targets, undirected, undirected_edges
+from gwn.graph import Graph, as_targets, undirected, undirected_edges, whole_numbers
 from gwn.io import file_sha256
 
+MOST_UNPACKED = 1 << 30
 MASKS = ("train_mask", "val_mask", "test_mask")
 
 
@@ -49,7 +50,7 @@ def load_graph_file(path: Path, *, directed: bool = False, task: str = "classifi
         if parts.get(key) is None:
             raise GWNError(f"{path} has no {key!r}; it holds {', '.join(sorted(parts)) or 'nothing'}")
     graph = _graph(path, parts, task)
-    published = _published(parts)
+    published = _published(parts, graph.num_nodes)
     return Dataset(
         name=graph.name,
         graph=(graph if directed else undirected(graph)).compact(),
@@ -65,36 +66,78 @@ def _graph(path: Path, parts: Mapping[str, Any], task: str) -> Graph:
     names = {key: tuple(str(name) for name in parts[key]) for key in ("node_ids", "class_names") if key in parts}
     try:
         y, weight = parts.get("y"), parts.get("edge_weight")
-        x = torch.as_tensor(parts["x"])
+        x = _real("x", parts["x"])
         return Graph(
-            x=x if x.is_floating_point() else x.float(),
-            edge_index=torch.as_tensor(parts["edge_index"]).long(),
+            x=x,
+            edge_index=whole_numbers("edge_index", torch.as_tensor(parts["edge_index"])),
             y=None if y is None else as_targets(y, task),
-            edge_weight=None if weight is None else torch.as_tensor(weight).float(),
+            edge_weight=None if weight is None else _real("edge_weight", weight).float(),
             name=path.stem,
             **names,
         )
-    except (TypeError, ValueError, RuntimeError) as error:
+    except (TypeError, ValueError, RuntimeError, AttributeError) as error:
         raise GWNError(f"{path.name}: {first_line(error)}") from error
 
 
-def _published(parts: Mapping[str, Any]) -> dict[str, tuple[Split, ...]]:
+def _real(what: str, given: Any) -> torch.Tensor:
+    """Real numbers that float32 can hold."""
+    values = torch.as_tensor(given)
+    if values.is_complex():
+        raise GWNError(f"{what} must be real numbers; got {values.dtype}")
+    values = values if values.dtype in (torch.float32, torch.float64) else values.float()
+    stored = values if values.layout == torch.strided else values.coalesce().values()
+    if stored.numel() > 0 and bool((stored.abs() > torch.finfo(torch.float32).max).any() & stored.isfinite().all()):
+        raise GWNError(f"{what} has values up to {float(stored.abs().max()):.3g}; float32 ends at 3.4e38: scale them")
+    return values
+
+
+def _published(parts: Mapping[str, Any], nodes: int) -> dict[str, tuple[Split, ...]]:
     if not all(parts.get(mask) is not None for mask in MASKS):
         return {}
+    shapes = set()
+    for name in MASKS:
+        try:
+            mask = torch.as_tensor(parts[name])
+        except (TypeError, ValueError, RuntimeError) as error:
+            raise GWNError(f"{name}: {first_line(error)}") from None
+        if mask.dim() not in (1, 2) or mask.shape[0] != nodes or not bool(((mask == 0) | (mask == 1)).all()):
+            raise GWNError(
+                f"{name} must be true or false for each of {nodes} nodes; got {tuple(mask.shape)} {mask.dtype}"
+            )
+        shapes.add(tuple(mask.shape[1:]))
+    if len(shapes) > 1:
+        raise GWNError(f"{', '.join(MASKS)} have different numbers of splits")
     return {"published": splits_from_masks("published", *(torch.as_tensor(parts[mask]) for mask in MASKS))}
 
 
 def _read_npz(path: Path) -> dict[str, Any]:
+    _refuse_bomb(path)
     try:
         arrays = np.load(path, allow_pickle=False)
         if isinstance(arrays, np.ndarray):
             raise ValueError("it holds a single array")
         with arrays:
             return {key: arrays[key] for key in arrays.files}
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+    except Exception as error:  # bytes that are no archive break NumPy's reader in any way they like
         raise GWNError(
             f"{path} is not an .npz file of plain arrays ({first_line(error)}); write it with numpy.savez"
         ) from error
+
+
+def _refuse_bomb(path: Path) -> None:
+    """Refuse an archive that says it holds far more than its size allows, before anything is unpacked."""
+    if not zipfile.is_zipfile(path):
+        return
+    try:
+        with zipfile.ZipFile(path) as archive:
+            inside = sum(member.file_size for member in archive.infolist())
+    except Exception as error:
+        raise GWNError(f"{path} is a damaged archive ({first_line(error)}); write it again") from None
+    if inside > max(MOST_UNPACKED, 20 * path.stat().st_size):
+        raise GWNError(
+            f"{path} says that it unpacks to {inside:,} bytes; at most {MOST_UNPACKED:,} are, or twenty times its own "
+            f"size: write it without compression (numpy.savez) if it is really so large"
+        )
 
 
 def _read_pt(path: Path) -> dict[str, Any]:
@@ -102,6 +145,7 @@ def _read_pt(path: Path) -> dict[str, Any]:
     from torch_geometric.data.data import DataEdgeAttr, DataTensorAttr
     from torch_geometric.data.storage import GlobalStorage
 
+    _refuse_bomb(path)
     torch.serialization.add_safe_globals([DataEdgeAttr, DataTensorAttr, GlobalStorage])  # PyG registers the rest
     try:
         data = torch.load(path, map_location="cpu", weights_only=True)

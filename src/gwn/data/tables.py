@@ -19,7 +19,7 @@ import pyarrow.parquet
 from numpy.typing import NDArray
 
 from gwn.errors import GWNError
-from gwn.io import file_sha256
+from gwn.io import file_sha256, open_regular
 from gwn.registry import require_known
 
 MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "<NA>")
@@ -158,7 +158,7 @@ def read_head(path: Path) -> bytes:
     if path.is_dir():
         raise GWNError(f"{path} is a folder; a file is needed")
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             head = file.read(1 << 16)
     except FileNotFoundError:
         raise GWNError(f"{path} does not exist") from None

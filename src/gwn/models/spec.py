@@ -111,12 +111,21 @@ class ModelSpec:
         return normalize_input(network) if on_input else network
 
 
+MOST_CHANNELS = 1 << 16
+MOST_LAYERS = 1000
+LARGEST = 1e12
+
+
 def _check_ranges(settings: Mapping[str, Any]) -> None:
     """What holds for every model, checked here once rather than in every file of the shelf."""
     for name, value in settings.items():
-        if name.endswith("channels") and value < 1:
-            raise GWNError(f"{name} must be at least 1; got {value}")
+        if isinstance(value, (int, float)) and not abs(value) <= LARGEST:
+            raise GWNError(f"{name} must be a number between {-LARGEST:g} and {LARGEST:g}; got {str(value)[:40]}")
+        if name.endswith("channels"):
+            require_between(name, value, 1, MOST_CHANNELS)
         if name.endswith("layers") and value < 1:
             raise GWNError(f"a network needs at least one layer; got {name}={value}")
+        if name.endswith("layers") or name == "heads":
+            require_between(name, value, 1, MOST_LAYERS)
         if name.endswith("dropout") and value is not None and not 0.0 <= value < 1.0:
             raise GWNError(f"{name} must be in [0, 1); got {value}")

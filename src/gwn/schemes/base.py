@@ -130,9 +130,17 @@ class Scheme(ABC):
         return math.sqrt(self.stable_limit() / radius)
 
 
+MOST_STEPS = 100_000
+"""Of a wave: a network of so many layers already takes minutes for one epoch on the smallest graph."""
+
+
 def count_steps(time: float, tau: float) -> int:
     """`ceil(T / tau)`, at least one; 0.6000000000000001 / 0.2 is three steps, not four."""
     ratio = positive("time", time) / positive("tau", tau)
+    if ratio > MOST_STEPS:
+        raise GWNError(
+            f"time={time:g} and tau={tau:g} make {ratio:.3g} steps; at most {MOST_STEPS:,} are taken: use a larger tau"
+        )
     return max(1, math.ceil(ratio - 1e-9 * max(1.0, ratio)))
 
 

@@ -22,6 +22,18 @@ CLASS_WEIGHTS = ("none", "balanced")
 DEVICES = ("auto", "cpu", "cuda", "mps")
 LABELS = ("none", "masked")
 SMOOTH = ("none", "correct")
+MOST = {
+    "epochs": 10_000_000,
+    "lr": 1e6,
+    "weight_decay": 1e6,
+    "batch_size": 2**31,
+    "partitions": 1_000_000,
+    "partitions_per_step": 1_000_000,
+    "patience": 10_000_000,
+    "threads": 1024,
+}
+"""Beyond reason: a slip of the finger, said at once."""
+
 SMALL_GRAPH = 200_000
 """Stored feature values plus edges; below that one epoch is a few milliseconds of one thread's work."""
 
@@ -73,6 +85,9 @@ class TrainConfig:
         require_known("dtype", self.dtype, DTYPES)
         require_known("class_weights", self.class_weights, CLASS_WEIGHTS)
         require_known("device", self.device.split(":")[0], DEVICES)
+        for name, most in MOST.items():
+            if not abs(getattr(self, name)) <= most:
+                raise GWNError(f"{name} must be at most {most:,}; got {str(getattr(self, name))[:40]}")
         for name in ("epochs", "lr", "patience"):
             if not getattr(self, name) > 0:
                 raise GWNError(f"{name} must be greater than 0; got {getattr(self, name)}")

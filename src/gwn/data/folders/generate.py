@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwn.data import DATASETS
-from gwn.data.folders.csr_builder import CSRBuilder
+from gwn.data.folders.csr_builder import MOST_NODES, CSRBuilder
 from gwn.data.folders.folder import FolderWriter, GraphFolder, new_folder
-from gwn.errors import GWNError
+from gwn.errors import MOST_SEED, GWNError, require_between
+from gwn.graph import MOST_CLASSES
 from gwn.io import require_space
 from gwn.registry import lookup
 
@@ -54,6 +55,9 @@ class BlockModel:
         for name, least in (("classes", 2), ("features", 1), ("edges", 0), ("seed", 0)):
             if getattr(self, name) < least:
                 raise GWNError(f"{name} must be at least {least}; got {getattr(self, name)}")
+        for name, most in (("nodes", MOST_NODES), ("edges", 10**11), ("features", 10**6), ("seed", MOST_SEED)):
+            require_between(name, getattr(self, name), 0, most)
+        require_between("classes", self.classes, 2, MOST_CLASSES)
         if self.nodes < 4 * self.classes:
             raise GWNError(f"{self.nodes} nodes for {self.classes} classes; at least four a class are needed")
         if not 0 <= self.homophily <= 1:

@@ -1,0 +1,208 @@
+"""Commands in forked children: PyTorch is imported once, and each child has bounds on time and memory.
+
+The process that forks runs no PyTorch of its own, so that no lock of a thread is inherited.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import resource
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+SECONDS = 30
+MEMORY = 6 << 30
+"""Of address space beside what the parent holds: PyTorch maps a lot that it never touches."""
+
+KILLED = 137
+CLOCK = ("seconds", "created", "peak_memory_mib", "sealed", "seal", "environment")
+"""Entries of records that differ from run to run, and the seals over them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """How a command ended: its code (or minus the signal), what it said, how long it took."""
+
+    code: int
+    out: str
+    err: str
+    seconds: float
+
+    def complaint(self, *, allowed: Sequence[int] = (0, 2)) -> str:
+        """What breaks the contract: right answer with 0, or one line with 2; "" where nothing does."""
+        said = self.err.strip()
+        if self.code not in allowed:
+            last = said.splitlines()[-1][:300] if said else ""
+            return f"exit code {self.code}: {last}"
+        if "Traceback" in said:
+            return "a traceback"
+        if self.code == 2 and (not said or not said.splitlines()[-1].startswith("gwn: ")):
+            return f"no line that says why: {said[-200:]!r}"
+        if re.search(r"[\x00-\x08\x0b-\x1f\x7f]", self.out + self.err):
+            return "control characters"
+        return ""
+
+
+def load() -> None:
+    """Import what commands need, once."""
+    import optuna  # noqa: F401
+    import pandas  # noqa: F401
+    import pyarrow.parquet  # noqa: F401
+    import torch
+    import torch_geometric.data  # noqa: F401
+
+    import gwn.cli.main
+    import gwn.data.folders.convert
+    import gwn.data.folders.generate
+    import gwn.outofcore.experiment
+    import gwn.paper.exhibits
+    import gwn.training
+    import gwn.tuning  # noqa: F401
+
+    torch.set_num_threads(1)
+
+
+def run(
+    arguments: Sequence[str],
+    folder: Path,
+    *,
+    prepare: Callable[[], None] = lambda: None,
+    seconds: float = SECONDS,
+    memory: int = MEMORY,
+    kill_after: float | None = None,
+) -> Outcome:
+    """`gwn ARGUMENTS` in `folder`, in a child of its own.
+
+    prepare      called in the child before the command
+    kill_after   seconds after which the child is killed without warning
+    """
+    return finish(*start(arguments, folder, prepare=prepare, seconds=seconds, memory=memory), kill_after, seconds)
+
+
+def start(
+    arguments: Sequence[str],
+    folder: Path,
+    *,
+    prepare: Callable[[], None] = lambda: None,
+    seconds: float = SECONDS,
+    memory: int = MEMORY,
+) -> tuple[int, Path, float]:
+    """Begin a command; what `finish` needs to wait for it."""
+    said = Path(f"{folder}.said-{os.getpid()}-{time.monotonic_ns()}")
+    begun = time.monotonic()
+    child = os.fork()
+    if child == 0:
+        _be_the_command(arguments, folder, said, prepare, seconds, memory)
+    return child, said, begun
+
+
+def finish(child: int, said: Path, begun: float, kill_after: float | None = None, seconds: float = SECONDS) -> Outcome:
+    """Wait for a command, not longer than its bound."""
+    deadline = begun + (2 * seconds + 5 if kill_after is None else kill_after)
+    while True:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            break
+        if time.monotonic() > deadline:
+            os.kill(child, signal.SIGKILL)
+            _, status = os.waitpid(child, 0)
+            break
+        time.sleep(0.002)
+    code = os.waitstatus_to_exitcode(status)
+    texts = []
+    for name in ("out", "err"):
+        path = said.with_name(f"{said.name}.{name}")
+        texts.append(path.read_text(errors="replace") if path.exists() else "")
+        path.unlink(missing_ok=True)
+    return Outcome(code=code, out=texts[0], err=texts[1], seconds=time.monotonic() - begun)
+
+
+def _be_the_command(
+    arguments: Sequence[str], folder: Path, said: Path, prepare: Callable[[], None], seconds: float, memory: int
+) -> None:
+    code = 99
+    try:
+        os.chdir(folder)
+        for number, name in ((1, "out"), (2, "err")):
+            handle = os.open(f"{said}.{name}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+            os.dup2(handle, number)
+        sys.stdout, sys.stderr = os.fdopen(1, "w", closefd=False), os.fdopen(2, "w", closefd=False)
+        whole = int(seconds)
+        resource.setrlimit(resource.RLIMIT_CPU, (whole, whole + 1))
+        resource.setrlimit(resource.RLIMIT_AS, (_held() + memory, resource.RLIM_INFINITY))
+        sys.argv = ["gwn", *arguments]
+        prepare()
+        from gwn.cli.main import main
+
+        try:
+            main(list(arguments))
+        except SystemExit as stop:
+            code = stop.code if isinstance(stop.code, int) else 0
+    except BaseException:
+        import traceback
+
+        traceback.print_exc()
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except (OSError, ValueError):
+                pass
+        os._exit(code)
+
+
+def _held() -> int:
+    if sys.platform != "linux":
+        return 0
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def published(folder: Path) -> dict[str, Any]:
+    """Every file that has its name, without what a clock or a counter decides."""
+    found: dict[str, Any] = {}
+    for path in sorted(folder.rglob("*")):
+        inside = path.relative_to(folder)
+        if not path.is_file() or any(part.startswith(".") for part in inside.parts) or path.suffix in SKIPPED:
+            continue
+        content = path.read_bytes()
+        if path.suffix == ".json":
+            try:
+                found[str(inside)] = timeless(json.loads(content))
+            except ValueError:
+                found[str(inside)] = content
+        else:
+            found[str(inside)] = content
+    return found
+
+
+SKIPPED = (".db", ".checkpoint", ".db-wal", ".db-shm", ".db-journal")
+
+
+def timeless(data: Any) -> Any:
+    """JSON without what differs from run to run."""
+    if isinstance(data, dict):
+        return {name: timeless(value) for name, value in data.items() if name not in CLOCK}
+    return [timeless(value) for value in data] if isinstance(data, list) else data
+
+
+def leftovers(folder: Path) -> list[str]:
+    """Private names that nobody cleaned up."""
+    return [
+        str(path.relative_to(folder)) for path in folder.rglob(".*") if ".part" in path.name or ".old-" in path.name
+    ]
+
+
+def fresh(template: Path, place: Path) -> Path:
+    """A copy of a folder, in the place of what was there."""
+    shutil.rmtree(place, ignore_errors=True)
+    shutil.copytree(template, place, symlinks=True)
+    return place
