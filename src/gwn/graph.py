@@ -18,11 +18,8 @@ from gwn.registry import require_known, resolve
 from gwn.sparse import SPARSE_DENSITY, dense_to_csr
 
 UNLABELLED = -1
-<<<<<<< HEAD
 TASKS = ("classification", "regression")
-=======
 MOST_CLASSES = 100_000
->>>>>>> fae677c (Bounds on numbers, labels and archives: what is beyond reason is refused in a line at once)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -331,7 +328,6 @@ def _features(x: Any) -> Tensor:
     return torch.as_tensor(np.asarray(x, dtype=np.float32))
 
 
-<<<<<<< HEAD
 def is_known(y: Tensor) -> Tensor:
     """Which of these classes or numbers are known."""
     return ~y.isnan() if y.is_floating_point() else y >= 0
@@ -373,9 +369,6 @@ def _moved(y: Tensor, device: torch.device | str | None) -> Tensor:
     """Numbers stay in float64, where a target of 1e9 keeps its last digits; Apple's devices have none."""
     apple = device is not None and torch.device(device).type == "mps"
     return y.to(device=device, dtype=torch.float32 if apple and y.is_floating_point() else None)
-=======
-def _label_tensor(y: Any) -> Tensor | None:
-    return None if y is None else whole_numbers("labels", torch.as_tensor(np.asarray(y)))
 
 
 def whole_numbers(what: str, values: Tensor) -> Tensor:
@@ -385,7 +378,6 @@ def whole_numbers(what: str, values: Tensor) -> Tensor:
     if values.is_floating_point() and values.numel() > 0 and float(values.abs().max()) > 2**53:
         raise GWNError(f"{what} must be whole numbers up to 2^53; got {float(values.abs().max()):g}")
     return values.long()
->>>>>>> fae677c (Bounds on numbers, labels and archives: what is beyond reason is refused in a line at once)
 
 
 def _encode_labels(values: Sequence[Any]) -> tuple[Tensor, tuple[str, ...]]:
@@ -427,7 +419,6 @@ def check_edges(edge_index: Tensor, edge_weight: Tensor | None, num_nodes: int) 
 
 
 def _check_labels(y: Tensor, num_nodes: int, class_names: tuple[str, ...] | None) -> None:
-<<<<<<< HEAD
     if y.shape != (num_nodes,) or not (y.dtype == torch.int64 or y.is_floating_point()):
         raise GWNError(
             f"labels must be int64 classes or floating-point numbers of shape [{num_nodes}]; "
@@ -439,14 +430,10 @@ def _check_labels(y: Tensor, num_nodes: int, class_names: tuple[str, ...] | None
         if bool(y.isinf().any()):
             raise GWNError("a number to be learnt is infinite; leave it empty (NaN) where it is not known")
         return
-=======
-    if y.shape != (num_nodes,) or y.dtype != torch.int64:
-        raise GWNError(f"labels must be int64 of shape [{num_nodes}]; got {tuple(y.shape)} {y.dtype}")
     if int(y.max()) >= MOST_CLASSES:
         raise GWNError(
             f"label {int(y.max())} found; classes are numbered from 0, and there are at most {MOST_CLASSES:,}"
         )
->>>>>>> fae677c (Bounds on numbers, labels and archives: what is beyond reason is refused in a line at once)
     if int(y.min()) < UNLABELLED:
         raise GWNError(f"label {int(y.min())} found; labels are class numbers from 0, or -1 where unknown")
     if class_names is not None and int(y.max()) >= len(class_names):

@@ -55,8 +55,10 @@ SUBJECTS = (
     ),
     Subject(
         name="convert",
-        arguments=("data", "convert", "edges.csv", "--nodes", "nodes.csv", "--label-column", "topic")
-        + ("--out", "graph", "--quiet"),
+        arguments=(
+            *("data", "convert", "edges.csv", "--nodes", "nodes.csv", "--label-column", "topic"),
+            *("--out", "graph", "--quiet"),
+        ),
     ),
 )
 

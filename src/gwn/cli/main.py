@@ -18,6 +18,8 @@ from gwn.errors import EXTRAS, GWNError, missing_extra
 
 INTERRUPTED = 130
 UNEXPECTED = 3
+LONGEST = 900
+"""Characters of a message: it may quote what was given."""
 
 app = typer.Typer(
     name="gwn",
@@ -132,7 +134,8 @@ def _plain(error: BaseException) -> str:
 
 
 def _fail(message: str, code: int) -> None:
-    print(f"gwn: {printable(' '.join(message.split()))}", file=sys.stderr)
+    line = " ".join(message.split())
+    print(f"gwn: {printable(line if len(line) <= LONGEST else f'{line[:LONGEST]} ...')}", file=sys.stderr)
     sys.exit(code)
 
 

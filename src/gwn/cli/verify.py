@@ -90,7 +90,7 @@ def findings(root: Path) -> Iterator[Finding]:
             check = _graph
         elif path.parent in graphs:
             continue  # belongs to the graph, which names its files
-        if check is None or path.name.startswith("."):
+        if check is None or any(part.startswith(".") for part in path.relative_to(root).parts):
             continue
         try:
             yield Finding(path=path, remark=check(path))

@@ -63,8 +63,8 @@ def load_graph_file(path: Path, *, directed: bool = False, task: str = "classifi
 
 
 def _graph(path: Path, parts: Mapping[str, Any], task: str) -> Graph:
-    names = {key: tuple(str(name) for name in parts[key]) for key in ("node_ids", "class_names") if key in parts}
     try:
+        names = {key: tuple(str(name) for name in parts[key]) for key in ("node_ids", "class_names") if key in parts}
         y, weight = parts.get("y"), parts.get("edge_weight")
         x = _real("x", parts["x"])
         return Graph(
@@ -85,7 +85,9 @@ def _real(what: str, given: Any) -> torch.Tensor:
     if values.is_complex():
         raise GWNError(f"{what} must be real numbers; got {values.dtype}")
     values = values if values.dtype in (torch.float32, torch.float64) else values.float()
-    stored = values if values.layout == torch.strided else values.coalesce().values()
+    if values.layout == torch.sparse_coo:
+        values = values.coalesce()
+    stored = values if values.layout == torch.strided else values.values()
     if stored.numel() > 0 and bool((stored.abs() > torch.finfo(torch.float32).max).any() & stored.isfinite().all()):
         raise GWNError(f"{what} has values up to {float(stored.abs().max()):.3g}; float32 ends at 3.4e38: scale them")
     return values

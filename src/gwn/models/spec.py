@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from gwn.dimension import Dimension
-from gwn.errors import GWNError
+from gwn.errors import GWNError, require_between
 from gwn.registry import require_known, resolve
 
 if TYPE_CHECKING:

@@ -161,7 +161,7 @@ def parse_value(name: str, text: str, kind: str) -> Any:
     if "str" in kinds:
         return text
     allowed = {"bool": "true or false", "int": "a whole number", "float": "a number", "None": "none"}
-    raise GWNError(f"{name} takes {' or '.join(allowed[k] for k in sorted(kinds) if k in allowed)}; got {text!r}")
+    raise GWNError(f"{name} takes {' or '.join(allowed[k] for k in sorted(kinds) if k in allowed)}; got {text[:60]!r}")
 
 
 def effective_settings(model: ModelSpec, given: Mapping[str, Any]) -> dict[str, Any]:

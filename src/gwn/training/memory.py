@@ -13,7 +13,7 @@ from types import TracebackType
 
 import torch
 
-from gwn.errors import GWNError
+from gwn.errors import GWNError, require_between
 
 
 class PeakMemory:
@@ -73,6 +73,7 @@ def parse_memory(text: str) -> int:
     unit = None if found is None else UNITS.get(found.group(2).lower())
     if found is None or unit is None or float(found.group(1)) <= 0:
         raise GWNError(f"memory takes a number and a unit, for example 4GB or 512MiB; got {text!r}")
+    require_between("memory", float(found.group(1)) * unit, 1, 1e18)
     return int(float(found.group(1)) * unit)
 
 

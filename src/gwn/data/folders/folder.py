@@ -33,7 +33,7 @@ from torch import Tensor
 from gwn.data.dataset import Dataset
 from gwn.data.splits import Split
 from gwn.errors import GWNError, refuse_newer
-from gwn.graph import Graph
+from gwn.graph import MOST_CLASSES, Graph
 from gwn.io import (
     content_key,
     file_sha256,
@@ -178,6 +178,11 @@ class GraphFolder:
             nodes, features = meta["arrays"]["x"]["shape"]
             expected = {"indptr": [nodes + 1], "y": [nodes], "year": [nodes], "x": [nodes, features]}
             wrong = [n for n, shape in expected.items() if n in meta["arrays"] and meta["arrays"][n]["shape"] != shape]
+            if not isinstance(meta["classes"], int) or not 0 <= meta["classes"] <= MOST_CLASSES:
+                raise ValueError(f"classes is {str(meta['classes'])[:40]}, at most {MOST_CLASSES:,} are told apart")
+            names = meta.get("class_names")
+            if names is not None and not (isinstance(names, list) and len(names) == len(set(map(str, names)))):
+                raise ValueError("class_names must be a list of different names")
             if wrong or int(mapped["indptr"][-1]) != meta["arrays"]["indices"]["shape"][0]:
                 raise ValueError(f"the shapes of {', '.join(wrong) or 'indptr and indices'} do not fit together")
         except (KeyError, TypeError, ValueError) as error:
