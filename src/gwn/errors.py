@@ -44,8 +44,8 @@ def refuse_newer(path: object, found: object, known: int) -> None:
 def require_between(name: str, value: float, low: float, high: float) -> None:
     """Refuse a number that is out of its bounds, or none."""
     if not low <= value <= high:
-        bounds = " and ".join(f"{bound:,}" if isinstance(bound, int) else f"{bound:g}" for bound in (low, high))
-        raise GWNError(f"{name} must be between {bounds}; got {str(value)[:40]}")
+        least, most = (f"{bound:,}" if isinstance(bound, int) else f"{bound:g}" for bound in (low, high))
+        raise GWNError(f"{name} must be at least {least} and at most {most}; got {str(value)[:40]}")
 
 
 def require_extra(who: str, module: str) -> Any:

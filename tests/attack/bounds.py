@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from tests.attack.arena import run
-from tests.attack.subjects import GENERATE, SMALL, TABLES
+from .arena import run
+from .subjects import GENERATE, SMALL, TABLES
 
 SECONDS = 6
 MEMORY = 3 << 30
@@ -189,7 +189,7 @@ CASES = (
     Case(name="a pipe as table", arguments=TRAIN, make=_pipe("nodes.csv")),
     Case(name="a device as table", arguments=("train", "--edges", "/dev/zero", *TABLES[2:], "--runs", "1")),
     Case(name="an endless device as graph", arguments=("train", "--graph", "/dev/urandom", "--runs", "1")),
-    Case(name="a billion runs", arguments=(*TRAIN, "--runs", "1000000000"), says="between 1 and 10,000"),
+    Case(name="a billion runs", arguments=(*TRAIN, "--runs", "1000000000"), says="at most 10,000"),
     Case(name="no runs", arguments=(*TRAIN, "--runs", "0"), says="--runs"),
     Case(name="a seed of 10^30", arguments=(*TRAIN, "--seed", "1" + "0" * 30), says="--seed"),
     Case(name="a negative seed", arguments=(*TRAIN, "--seed", "-1"), says="--seed"),
@@ -214,10 +214,6 @@ CASES = (
     Case(name="a seed of a search", arguments=("tune", "csbm", "--model", "mlp", "--seed", "-3"), says="--seed"),
     Case(name="classes 10^30", arguments=(*GENERATE, "--classes", "1" + "0" * 30, "--out", "g"), says="classes"),
     Case(
-        name="a large graph",
-        arguments=(*GENERATE, "--nodes", "2000000000", "--features", "9999", "--out", "g"),
-        says="free",
-    ),
         name="a large graph",
         arguments=(*GENERATE, "--nodes", "2000000000", "--features", "9999", "--out", "g"),
         says="free",

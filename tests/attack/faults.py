@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.attack.arena import Outcome, fresh, leftovers, published, run
-from tests.attack.subjects import Subject, only_run
+from .arena import Outcome, fresh, leftovers, published, run
+from .subjects import Subject, only_run
 
 KINDS = ("kill", "fail", "cut")
 

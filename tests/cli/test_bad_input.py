@@ -68,7 +68,7 @@ def on_tables(tables: Tables, *more: str) -> tuple[str, ...]:
         (("train", "csbm", "--labels", "masked", "--precompute", "--no-tuned"), "precompute"),
         (("train", "csbm", "--labels", "masked", "--set", "partitions=3"), "partitions cut it"),
         (("train", "csbm", "--labels", "masked", "--model", "majority"), "use another model"),
-        (("train", "csbm", "--runs", "0"), "at least one"),
+        (("train", "csbm", "--runs", "0"), "--runs must be at least 1"),
         (("train", "csbm", "--runs", "many"), "'--runs'"),
         (("train", "csbm", "--device", "tpu"), "unknown device 'tpu'"),
         (("train", "csbm", "--dtype", "float16"), "unknown dtype 'float16'"),
@@ -142,7 +142,7 @@ def test_bad_checkpoints(capsys: pytest.CaptureFixture[str], tables: Tables) -> 
     schema = folder / "schema-00.json"
     learnt = schema.read_text()
     schema.write_text(learnt.replace("Rome", "Roma"))
-    assert "schema-00.json was edited" in complaint(capsys, "predict", str(folder))
+    assert "schema-00.json is not what was written" in complaint(capsys, "predict", str(folder))
     schema.write_text(learnt)
 
     config = folder / "config.json"

@@ -85,15 +85,15 @@ class TrainConfig:
         require_known("dtype", self.dtype, DTYPES)
         require_known("class_weights", self.class_weights, CLASS_WEIGHTS)
         require_known("device", self.device.split(":")[0], DEVICES)
-        for name, most in MOST.items():
-            if not abs(getattr(self, name)) <= most:
-                raise GWNError(f"{name} must be at most {most:,}; got {str(getattr(self, name))[:40]}")
         for name in ("epochs", "lr", "patience"):
             if not getattr(self, name) > 0:
                 raise GWNError(f"{name} must be greater than 0; got {getattr(self, name)}")
         for name in ("weight_decay", "threads", "batch_size", "partitions"):
             if not getattr(self, name) >= 0:
                 raise GWNError(f"{name} must not be negative; got {getattr(self, name)}")
+        for name, most in MOST.items():
+            if not abs(getattr(self, name)) <= most:
+                raise GWNError(f"{name} must be at most {most:,}; got {str(getattr(self, name))[:40]}")
 
     @property
     def torch_dtype(self) -> torch.dtype:
