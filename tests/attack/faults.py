@@ -75,7 +75,7 @@ class Counter:
             encoding = named.get("encoding") or (rest[0] if rest else None)
             return io.TextIOWrapper(buffered, encoding, named.get("errors"), named.get("newline"))
 
-        io.open = builtins.open = opened  # type: ignore[assignment]
+        io.open = builtins.open = opened
         for name in ("fsync", "replace", "rename", "unlink", "mkdir", "chmod", "ftruncate"):
             setattr(os, name, _counted(getattr(os, name), self))
         import gwn.io
