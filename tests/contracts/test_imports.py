@@ -15,7 +15,7 @@ import gwn
 
 ROOT = Path(gwn.__file__).parent
 ROOMS = (
-    *("laplacians", "schemes", "networks", "models", "data", "training", "tuning", "settings"),
+    *("laplacians", "schemes", "networks", "models", "data", "training", "tuning", "settings", "compare"),
     *("outofcore", "distributed", "explore", "paper", "cli"),
 )
 BASE = {"_version", "errors", "registry", "io", "dimension"}

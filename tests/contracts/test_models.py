@@ -272,7 +272,7 @@ def test_the_shelf_describes_it(spec: ModelSpec) -> None:
     assert spec.title
     assert spec.paper
     assert spec.origin
-    assert spec.kind in ("wave", "mainstream", "differential equation")
+    assert spec.kind in ("wave", "mainstream", "differential equation", "baseline")
 
 
 def test_the_nearest_name_is_suggested() -> None:

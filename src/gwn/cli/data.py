@@ -44,8 +44,8 @@ def info(
 
     Example:  gwn data info texas --directed
     """
-    from gwn.cli.source import by_name
     from gwn.data.describe import describe
+    from gwn.data.origin import by_name
 
     facts = describe(by_name(name, directed))
     if as_json:

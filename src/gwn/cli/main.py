@@ -12,7 +12,21 @@ from collections.abc import Sequence
 import typer
 
 from gwn._version import __version__
-from gwn.cli import data, demo, explain, explore, models, predict, report, reproduce, stability, train, tune, verify
+from gwn.cli import (
+    compare,
+    data,
+    demo,
+    explain,
+    explore,
+    models,
+    predict,
+    report,
+    reproduce,
+    stability,
+    train,
+    tune,
+    verify,
+)
 from gwn.cli.terminal import printable
 from gwn.errors import EXTRAS, GWNError, missing_extra
 
@@ -33,6 +47,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 app.command("train")(train.train)
+app.command("compare")(compare.compare)
 app.command("tune")(tune.tune)
 app.command("reproduce")(reproduce.reproduce)
 app.command("predict")(predict.predict)

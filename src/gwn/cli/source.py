@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from gwn.cli.options import GraphSource
-from gwn.data import DATASETS, Dataset, load_dataset
+from gwn.data import DATASETS, Dataset
 from gwn.data.files import load_files, load_graph_file
 from gwn.data.folders.folder import GraphFolder, is_folder
+from gwn.data.origin import by_name, open_origin
 from gwn.data.schema import FeatureSchema
 from gwn.errors import GWNError
 from gwn.outofcore.experiment import FileExperiment, OnColumns, predict_to_csv, require_in_memory
@@ -80,23 +81,7 @@ def reopen(origin: Mapping[str, Any] | None, edges: Path | None, nodes: Path | N
         if "schema" not in origin:
             raise GWNError("this model was not trained on tables, so it cannot read --edges and --nodes; use --graph")
         return _tables(origin, edges, nodes, directed)
-    if "dataset" in origin:
-        return by_name(origin["dataset"], directed)
-    if "graph" in origin:
-        return load_graph_file(Path(origin["graph"]), directed=directed)
-    if "schema" in origin:
-        return _tables(origin, Path(origin["edges"]), Path(origin["nodes"]), directed)
-    raise GWNError("this run does not say which graph it was trained on; give --edges and --nodes, or --graph")
-
-
-def by_name(dataset: str, directed: bool) -> Dataset:
-    """A dataset by its name, or a graph folder by its path."""
-    folder = open_folder(dataset)
-    if folder is None:
-        return load_dataset(dataset, directed=directed)
-    if directed:
-        raise GWNError(f"{dataset} is a graph folder, which holds an undirected graph; leave --directed out")
-    return folder.dataset()
+    return open_origin(origin)
 
 
 def _tables(origin: Mapping[str, Any], edges: Path, nodes: Path, directed: bool) -> Dataset:

@@ -25,7 +25,8 @@ class ModelSpec:
     """A model on the shelf. Its network, and with it PyTorch, is imported when it is first asked for.
 
     network  where its class is, "package.module:Class"
-    kind     "wave", "mainstream" or "differential equation"
+    kind     "wave", "mainstream", "differential equation", or "baseline": for comparisons on anyone's graph, and in no
+             table of the reproduction
     origin   what is PyTorch Geometric's and what is ours
     fixed    constructor arguments that the name stands for, such as the Laplacian
     preset   other defaults than the network's own

@@ -38,6 +38,7 @@ def _rows() -> dict[str, Row]:
             full=name in full,
         )
         for name, spec in MODELS.items()
+        if spec.kind != "baseline"
     }
     order = ("floor", "mainstream", "differential equation", "wave")
     return dict(sorted(rows.items(), key=lambda item: order.index(item[1].group)))

@@ -9,10 +9,12 @@ from typing import Any
 import optuna
 
 from gwn.errors import GWNError
+from gwn.models import ModelSpec
 from gwn.training import TrainConfig, build_network, fit, seed_everything
 from gwn.training.config import effective_settings
 from gwn.training.loop import OnEpoch
 from gwn.tuning.plan import SEARCH_SEED, Search
+from gwn.tuning.spaces import Space
 
 REASON, SETTINGS, TRAINING, SPLITS = "reason", "settings", "training", "splits"
 START = "start"
@@ -75,20 +77,30 @@ TUNED_TRAINING = ("epochs", "lr", "weight_decay", "batch_size", "stopping", "pat
 
 def choose(search: Search, trial: optuna.Trial) -> tuple[dict[str, Any], TrainConfig]:
     """The trial's settings, all of them; a combination that the model refuses is pruned with the reason."""
-    fixed = search.fixed
-    if START in trial.user_attrs:
-        fixed = {**search.space.start(trial.user_attrs[START], search.model, fixed)[1], **fixed}
-    chosen = search.space.sample(trial, search.model, fixed)
-    of_training = {field.name for field in fields(TrainConfig)}
     try:
-        for_model = {name: value for name, value in chosen.items() if name not in of_training}
-        settings = effective_settings(search.model, for_model)
-        config = TrainConfig(**{name: value for name, value in chosen.items() if name in of_training})
+        start = trial.user_attrs.get(START)
+        settings, config = chosen_settings(search.space, search.model, search.fixed, trial, start)
         search.model.build(search.graph.num_features, search.graph.num_outputs, **settings)
     except GWNError as error:
         _explain(trial, error)
         raise optuna.TrialPruned from None
     return settings, config
+
+
+def chosen_settings(
+    space: Space, model: ModelSpec, fixed: Mapping[str, Any], trial: optuna.trial.BaseTrial, start: int | None
+) -> tuple[dict[str, Any], TrainConfig]:
+    """What a trial is trained with: all settings of the model, and those of the training.
+
+    start   which start of the space it is, None for a choice of the sampler
+    """
+    if start is not None:
+        fixed = {**space.start(start, model, fixed)[1], **fixed}
+    chosen = space.sample(trial, model, fixed)
+    of_training = {field.name for field in fields(TrainConfig)}
+    for_model = {name: value for name, value in chosen.items() if name not in of_training}
+    config = TrainConfig(**{name: value for name, value in chosen.items() if name in of_training})
+    return effective_settings(model, for_model), config
 
 
 def train_on_split(

@@ -22,7 +22,7 @@ def _conv(kind: str, in_channels: int, out_channels: int, bias: bool) -> nn.Modu
     return kinds[kind](in_channels, out_channels, bias=bias)
 
 
-def _norm(norm: str, channels: int) -> nn.Module:
+def norm_layer(norm: str, channels: int) -> nn.Module:
     if norm == "none":
         return nn.Identity()
     # a graph of one node has no variance to divide by
@@ -62,7 +62,7 @@ class TunedGNN(nn.Module):
         self.residuals = nn.ModuleList(
             Linear(width, hidden_channels, bias=norm != "batch") for width in widths if residual
         )
-        self.norms = nn.ModuleList(_norm(norm, hidden_channels) for _ in widths)
+        self.norms = nn.ModuleList(norm_layer(norm, hidden_channels) for _ in widths)
         self.head = Linear(hidden_channels, out_channels)
 
     def reset_parameters(self) -> None:

@@ -1,0 +1,187 @@
+"""`gwn compare`: which model is best on this graph, within a stated time."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from gwn.cli.options import GraphSource, takes_source
+from gwn.cli.terminal import parse_duration, print_table
+from gwn.errors import GWNError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from gwn.compare import Comparison, Row, Snapshot
+
+
+@takes_source
+def compare(
+    source: GraphSource,
+    models: str | None = typer.Option(
+        None, help="Models by name, with commas between them: see `gwn models`. Default: a dozen, from simple to large."
+    ),
+    duration: str = typer.Option("10m", "--time", help="For everything: 90s, 10m, 1h30m."),
+    split: str | None = typer.Option(None, help="As for `gwn train`. Default: the dataset's."),
+    trials: int = typer.Option(40, help="The most settings that are tried of a model."),
+    runs: int = typer.Option(10, help="The most final runs of a model; fewer where the time does not allow them."),
+    jobs: int = typer.Option(2, help="Worker processes, of one thread each."),
+    seed: int = typer.Option(0, help="The sampler's seed."),
+    settings: list[str] = typer.Option(
+        [], "--set", metavar="NAME=VALUE", help="A setting that is not searched, for the models that have it."
+    ),
+    out: Path = typer.Option(Path("runs"), help="Folder for the results."),
+    as_json: bool = typer.Option(False, "--json", help="Print the whole comparison as JSON."),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress."),
+) -> None:
+    """Compare models on a graph: a search for each, the same splits for all, one verdict, and the best one saved.
+
+    Settings, epochs and the winner are chosen on validation alone. Every model has the same limits: an equal share of
+    the time, and at most --trials settings. In the second half of the search the better half of the models goes on,
+    then the best quarter. The same command continues a comparison that was stopped.
+
+    Examples:
+
+      gwn compare --edges edges.csv --nodes nodes.csv --label-column topic
+
+      gwn compare cora --time 5m --models gcn,gwn-sym,gwn-fa
+    """
+    from gwn.cli.source import how_it_was_read, open_source
+    from gwn.compare import SHELF
+    from gwn.compare import compare as compare_models
+
+    seconds = parse_duration("--time", duration)
+    for option, value in (("--trials", trials), ("--runs", runs), ("--jobs", jobs)):
+        if value < 1:
+            raise GWNError(f"{option} must be at least 1; got {value}")
+    chosen = SHELF if models is None else [name.strip() for name in models.split(",") if name.strip()]
+    data, origin = open_source(source)
+    if not quiet and (decisions := how_it_was_read(origin)):
+        typer.echo(decisions, err=True)
+    with CompareProgress(quiet=quiet) as progress:
+        found = compare_models(
+            data,
+            models=chosen,
+            split=split,
+            seconds=seconds,
+            trials=trials,
+            runs=runs,
+            jobs=jobs,
+            seed=seed,
+            settings=settings,
+            root=out,
+            origin=origin,
+            on_snapshot=progress,
+        )
+    if as_json:
+        typer.echo(json.dumps(found.to_json(), indent=2))
+    else:
+        print_comparison(found)
+
+
+def print_comparison(found: Comparison) -> None:
+    """The table, best on validation first, and what it says."""
+    title = f"{found.dataset}, {found.split} split, {found.metric} in %, means over {found.runs} splits"
+    headings = ["model", "validation", "test", "95 % interval", "against the best", "trials", "seconds"]
+    print_table(headings, [_line(row, row.model == found.best) for row in found.rows], title)
+    typer.echo(found.verdict)
+    for row in found.rows:
+        if row.reason:
+            typer.echo(f"{row.title}: {row.reason}")
+    for note in found.notes:
+        typer.echo(note)
+    typer.echo(f"{found.seconds:.0f} s of {found.time:.0f} s, {found.jobs} workers; everything is in {found.record}")
+    typer.echo(f"Saved in {found.folder}\nPredict with: gwn predict {found.folder} --out predictions.csv")
+
+
+def _line(row: Row, best: bool) -> list[str]:
+    effort = [str(row.trials), f"{row.seconds:.0f}"]
+    if row.val is None or row.test is None:
+        return [row.title, "-", "-", "-", row.status, *effort]
+    interval = "-" if row.test["low"] is None else f"{_percent(row.test['low'])} to {_percent(row.test['high'])}"
+    return [row.title, _percent(row.val["mean"]), _percent(row.test["mean"]), interval, _against(row, best), *effort]
+
+
+def _against(row: Row, best: bool) -> str:
+    if best:
+        return "best"
+    if row.against is None:
+        return "-"
+    told: Mapping[str, Any] = row.against
+    word = "not told apart" if not told["told_apart"] else "worse" if told["mean"] < 0 else "better"
+    return f"{100 * told['mean']:+.1f} {word}"
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.1f}"
+
+
+class CompareProgress:
+    """A table that is drawn anew on a terminal; otherwise a line now and then; nothing with `quiet`."""
+
+    EVERY = 10.0
+    """Seconds between two lines where there is no terminal."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._quiet, self._said, self._phase = quiet, 0.0, ""
+        self._live: Any = None
+        if not quiet and sys.stderr.isatty():
+            from rich.console import Console
+            from rich.live import Live
+
+            self._live = Live(console=Console(stderr=True), transient=True, refresh_per_second=4)
+
+    def __call__(self, snapshot: Snapshot) -> None:
+        if self._live is not None:
+            self._live.update(_standings(snapshot))
+        elif not self._quiet and (snapshot.phase != self._phase or time.monotonic() - self._said > self.EVERY):
+            self._said, self._phase = time.monotonic(), snapshot.phase
+            print(_one_line(snapshot), file=sys.stderr, flush=True)
+
+    def __enter__(self) -> CompareProgress:
+        if self._live is not None:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+
+def _one_line(snapshot: Snapshot) -> str:
+    known = [standing for standing in snapshot.standings if standing.val is not None]
+    best = max(known, key=lambda standing: standing.val or 0.0, default=None)
+    ahead = "" if best is None else f"; {best.title} leads with {_percent(best.val or 0.0)} on validation"
+    trials, runs = (sum(getattr(s, what) for s in snapshot.standings) for what in ("trials", "runs"))
+    return f"{snapshot.phase}: {_clock(snapshot.left)} left, {trials} trials, {runs} final runs{ahead}"
+
+
+def _standings(snapshot: Snapshot) -> Table:
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    title = f"{snapshot.phase}, {_clock(snapshot.left)} left"
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("model")
+    for heading in ("trials", "validation", "final runs", "seconds"):
+        table.add_column(heading, justify="right")
+    table.add_column("", no_wrap=True, overflow="ellipsis")
+    for standing in sorted(snapshot.standings, key=lambda one: -(one.val if one.val is not None else -1e9)):
+        val = "" if standing.val is None else _percent(standing.val)
+        runs = str(standing.runs or "")
+        table.add_row(standing.title, str(standing.trials), val, runs, f"{standing.seconds:.0f}", escape(standing.note))
+    return table
+
+
+def _clock(seconds: float) -> str:
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"

@@ -1,0 +1,111 @@
+"""What can be told apart: paired differences over the same splits, corrected for overlap and for their number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+LEVEL = 0.05
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    """Another model minus the best one on test, over the splits that both have; scores as they are, not in per cent.
+
+    low, high   the 95 % interval
+    p           after Holm's correction for the number of models that are compared
+    """
+
+    mean: float
+    low: float
+    high: float
+    p: float
+
+    @property
+    def told_apart(self) -> bool:
+        return self.p < LEVEL
+
+
+def corrected(differences: Sequence[float], tested: int, trained: int) -> tuple[float, float, float]:
+    """Half-width of the 95 % interval of the mean difference, its standard error, and the two-sided p value.
+
+    Splits of one graph share most of their training nodes, so their scores are no independent draws. Nadeau and Bengio
+    (2003) put `1/R + n_test / n_train` in the place of `1/R` in the variance of the mean of `R` differences.
+    """
+    count = len(differences)
+    mean, spread = float(np.mean(differences)), float(np.std(differences, ddof=1))
+    error = spread * math.sqrt(1 / count + tested / trained)
+    half = float(stats.t.ppf(1 - LEVEL / 2, count - 1)) * error
+    if error == 0.0:
+        return half, error, 1.0 if mean == 0.0 else 0.0
+    return half, error, float(2 * stats.t.sf(abs(mean) / error, count - 1))
+
+
+def holm(p_values: Mapping[str, float]) -> dict[str, float]:
+    """Holm's corrected p values: the k-th smallest of m is multiplied by m - k + 1, and none falls below the last."""
+    found: dict[str, float] = {}
+    least = 0.0
+    for place, name in enumerate(sorted(p_values, key=lambda name: p_values[name])):
+        least = max(least, min(1.0, (len(p_values) - place) * p_values[name]))
+        found[name] = least
+    return found
+
+
+def against_best(
+    best: str, scores: Mapping[str, Mapping[str, float]], tested: int, trained: int
+) -> dict[str, Difference]:
+    """Every other model against the best, by model -> split -> test score; none where two share fewer than two splits.
+
+    tested, trained   nodes of a split that are scored and trained on
+    """
+    pairs = {
+        name: [of_model[split] - scores[best][split] for split in scores[best] if split in of_model]
+        for name, of_model in scores.items()
+        if name != best
+    }
+    judged = {
+        name: corrected(differences, tested, trained) for name, differences in pairs.items() if len(differences) > 1
+    }
+    p_values = holm({name: p for name, (_, _, p) in judged.items()})
+    means = {name: float(np.mean(pairs[name])) for name in judged}
+    return {
+        name: Difference(mean=means[name], low=means[name] - half, high=means[name] + half, p=p_values[name])
+        for name, (half, _, _) in judged.items()
+    }
+
+
+def sentence(
+    best: str,
+    validation: str,
+    differences: Mapping[str, Difference],
+    titles: Mapping[str, str],
+    unjudged: Sequence[str],
+) -> str:
+    """One sentence a person can act on: who is best on validation, who may be as good, who is worse.
+
+    validation   the best one's score on validation, as it is to be read
+    unjudged     models that have no score, or too few for a judgement
+    """
+    tied = [titles[name] for name, difference in differences.items() if not difference.told_apart]
+    worse = [titles[name] for name, difference in differences.items() if difference.told_apart and difference.mean < 0]
+    better = [titles[name] for name, difference in differences.items() if difference.told_apart and difference.mean > 0]
+    parts = [f"{titles[best]} is best on validation ({validation})"]
+    if better:
+        parts.append(f"on test {listed(better)} {'does' if len(better) == 1 else 'do'} better, which validation missed")
+    if tied:
+        parts.append(f"{listed(tied)} cannot be told apart from it")
+    if worse:
+        parts.append(f"{listed(worse)} {'is' if len(worse) == 1 else 'are'} worse")
+    if unjudged:
+        names = [titles[name] for name in unjudged]
+        parts.append(f"{listed(names)} {'was' if len(names) == 1 else 'were'} not judged")
+    return "; ".join(parts) + "."
+
+
+def listed(names: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

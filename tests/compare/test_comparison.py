@@ -1,0 +1,124 @@
+"""A comparison from Python: equal limits, failures as rows, continued where it stopped, finished ones at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphs import toy_graph
+from gwn.compare import Comparison, Snapshot, compare
+from gwn.compare.worker import Workshop
+from gwn.data import Dataset
+from gwn.errors import GWNError
+from gwn.io import read_json
+from gwn.training import fit
+
+SMALL = ("epochs=12", "hidden_channels=4")
+
+
+@pytest.fixture
+def dataset() -> Dataset:
+    return Dataset(
+        name="toy",
+        graph=toy_graph(60, classes=2),
+        metric="accuracy",
+        default_split="stratified",
+        directed=False,
+        published={},
+        files={},
+    )
+
+
+def run(dataset: Dataset, root: Path, **given: Any) -> Comparison:
+    """In this process, with time enough: what ends the search is the number of trials."""
+    usual = {"models": ("majority", "mlp", "gwn-fa"), "seconds": 600.0, "trials": 3, "runs": 2, "settings": SMALL}
+    return compare(dataset, root=root, **{**usual, **given})
+
+
+def test_every_model_has_the_same_limits_and_the_winner_is_a_run_folder(dataset: Dataset, tmp_path: Path) -> None:
+    snapshots: list[Snapshot] = []
+    found = run(dataset, tmp_path, on_snapshot=snapshots.append)
+    rows = {row.model: row for row in found.rows}
+    assert {name: row.trials for name, row in rows.items()} == {"majority": 1, "mlp": 3, "gwn-fa": 3}
+    assert all(row.complete >= 1 for row in found.rows), "the settings that are measured were scored on every split"
+    assert all(row.status == "ok" and row.val["count"] == found.runs == 2 for row in found.rows if row.val)
+    best = max(found.rows, key=lambda row: row.val["mean"] if row.val else 0.0)
+    assert found.rows[0].model == found.best
+    assert best.val == found.rows[0].val
+    assert found.verdict.startswith(f"{rows[found.best].title} is best on validation (")
+    result = read_json(Path(found.folder) / "result.json")
+    assert (result["model"], len(result["runs"])) == (found.best, 2)
+    assert result["settings_from"]["comparison"] == Path(found.record).parent.name
+    assert {snapshot.phase for snapshot in snapshots} == {"searching", "final runs"}
+
+
+def test_a_finished_comparison_is_not_computed_again(
+    dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = run(dataset, tmp_path, models=("majority", "mlp"))
+
+    def nothing(*_: Any) -> None:
+        raise AssertionError("trained again")
+
+    monkeypatch.setattr(Workshop, "do", nothing)
+    assert run(dataset, tmp_path, models=("majority", "mlp")) == found
+
+
+def test_an_interrupted_comparison_goes_on(dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    do = Workshop.do
+    done: list[Any] = []
+    lost: list[Any] = []
+
+    def interrupted(self: Workshop, task: Any) -> Any:
+        done.append(task)
+        if len(done) == 7 and not lost:
+            lost.append(done.pop())
+            raise KeyboardInterrupt
+        return do(self, task)
+
+    monkeypatch.setattr(Workshop, "do", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run(dataset, tmp_path)
+    found = run(dataset, tmp_path)
+    searched = [(t["model"], str(t["settings"]), str(t["training"]), t["split"]) for t in done if t["do"] == "search"]
+    assert lost[0] in done
+    assert len({*searched}) == len(searched), "no trial is computed twice"
+    assert {row.model: row.trials for row in found.rows} == {"majority": 1, "mlp": 3, "gwn-fa": 3}
+
+
+def test_a_model_that_cannot_be_trained_is_a_row(
+    dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(model: Any, *rest: Any) -> Any:
+        if type(model).__name__ == "GWN":
+            raise GWNError("training diverged in epoch 1")
+        return fit(model, *rest)
+
+    monkeypatch.setattr("gwn.compare.worker.fit", failing)
+    found = run(dataset, tmp_path)
+    row = next(row for row in found.rows if row.model == "gwn-fa")
+    assert (row.status, row.reason, row.val) == ("failed", "training diverged in epoch 1", None)
+    assert found.best != "gwn-fa"
+    assert "GWN-fa was not judged" in found.verdict
+
+
+def test_a_time_in_which_nothing_trains_is_said(dataset: Dataset, tmp_path: Path) -> None:
+    with pytest.raises(GWNError, match=r"no model could be measured .*; give more time with --time"):
+        run(dataset, tmp_path, seconds=0.001)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"models": ()}, "no model to compare"),
+        ({"models": ("mpl",)}, "did you mean 'mlp'"),
+        ({"seconds": 0.0}, "seconds must be greater than 0"),
+        ({"settings": ("hidden_chanels=3",)}, "did you mean 'hidden_channels'"),
+        ({"split": "geom"}, "no published split"),
+    ],
+)
+def test_mistakes_are_said(dataset: Dataset, tmp_path: Path, given: dict[str, Any], said: str) -> None:
+    with pytest.raises(GWNError, match=said):
+        run(dataset, tmp_path, **given)

@@ -1,0 +1,64 @@
+"""What is told apart: the corrected test against its formula, Holm's correction, and the sentence."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from scipy import stats
+
+from gwn.compare.verdict import Difference, against_best, corrected, holm, listed, sentence
+
+TITLES = {"wave": "GWN-fa", "gcn": "GCN", "mlp": "MLP", "majority": "Majority class"}
+
+
+def scores(*values: float) -> dict[str, float]:
+    return {f"split {place}": value for place, value in enumerate(values)}
+
+
+def test_overlapping_splits_widen_the_interval_as_nadeau_and_bengio_say() -> None:
+    differences = [0.01, 0.03, 0.02, 0.04, 0.0]
+    half, error, p = corrected(differences, tested=20, trained=60)
+    spread = math.sqrt(sum((d - 0.02) ** 2 for d in differences) / 4)
+    assert error == pytest.approx(spread * math.sqrt(1 / 5 + 1 / 3))
+    assert half == pytest.approx(stats.t.ppf(0.975, 4) * error)
+    assert p == pytest.approx(2 * stats.t.sf(0.02 / error, 4))
+    assert p > stats.ttest_1samp(differences, 0).pvalue
+    assert corrected([0.0, 0.0], 20, 60)[2] == 1.0
+    assert corrected([0.1, 0.1], 20, 60)[2] == 0.0
+
+
+def test_holm_multiplies_and_never_falls() -> None:
+    assert holm({"a": 0.01, "b": 0.04, "c": 0.03}) == pytest.approx({"a": 0.03, "c": 0.06, "b": 0.06})
+    assert holm({"a": 0.9, "b": 0.8}) == {"b": 1.0, "a": 1.0}
+    assert holm({}) == {}
+
+
+def test_the_verdict_names_who_is_best_who_may_be_as_good_and_who_is_worse() -> None:
+    found = against_best(
+        "wave",
+        {
+            "wave": scores(0.80, 0.82, 0.81, 0.79, 0.80),
+            "gcn": scores(0.79, 0.83, 0.80, 0.80, 0.79),
+            "majority": scores(0.30, 0.31, 0.30, 0.29, 0.31),
+            "mlp": scores(0.7),
+        },
+        tested=20,
+        trained=60,
+    )
+    assert {name: one.told_apart for name, one in found.items()} == {"gcn": False, "majority": True}
+    assert found["majority"].mean == pytest.approx(-0.502)
+    assert found["gcn"].low < 0 < found["gcn"].high
+    assert sentence("wave", "81.3", found, TITLES, ["mlp"]) == (
+        "GWN-fa is best on validation (81.3); GCN cannot be told apart from it; Majority class is worse; "
+        "MLP was not judged."
+    )
+
+
+def test_a_model_that_validation_missed_is_said() -> None:
+    better = {"gcn": Difference(mean=0.05, low=0.04, high=0.06, p=0.001)}
+    assert "on test GCN does better, which validation missed" in sentence("wave", "81.3", better, TITLES, [])
+
+
+def test_lists_are_read_aloud() -> None:
+    assert [listed(list("abc")[:n]) for n in (1, 2, 3)] == ["a", "a and b", "a, b and c"]
