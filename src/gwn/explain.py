@@ -28,6 +28,7 @@ from gwn.models import model_spec
 from gwn.networks import GWN
 from gwn.registry import require_known
 from gwn.sparse import take_rows
+from gwn.training.label_input import KnownLabels
 from gwn.training.predict import TrainedModel
 
 TOLERANCE = 0.01
@@ -185,8 +186,11 @@ def _exact(network: nn.Module) -> nn.Module:
     copy = deepcopy(network).to("cpu", torch.float64).eval()
     for parameter in copy.parameters():
         parameter.requires_grad_(False)
-    if isinstance(copy, GWN):
-        copy.precompute = False  # the same function; the shortcut has no gradient for the features
+    for module in copy.modules():
+        if isinstance(module, GWN):
+            module.precompute = False  # the same function; the shortcut has no gradient for the features
+        if isinstance(module, KnownLabels):
+            module.strength.zero_()  # the network's own answer, before it is corrected and smoothed
     return copy
 
 
@@ -309,7 +313,7 @@ def explain_run(
         baseline_row(baseline, graph.x, split.train),
         target=target,
         rival=rival,
-        local=spec.local and not spec.transductive,
+        local=spec.local and not spec.transductive and not isinstance(trained.network, KnownLabels),
         with_edges=with_edges,
     )
     names = trained.class_names

@@ -33,7 +33,7 @@ class OpenRun:
     @property
     def schema(self) -> FeatureSchema | None:
         """How the columns of a user's table became features; None for other graphs."""
-        found = (self.trained.config.get("origin") or {}).get("schema")
+        found = self.trained.origin.get("schema")
         return None if found is None else FeatureSchema.from_json(found)
 
     def feature_columns(self) -> list[str]:
@@ -49,7 +49,7 @@ class OpenRun:
         schema = self.schema
         if schema is None:
             return {}
-        table = read_table(Path(self.trained.config["origin"]["nodes"]))
+        table = read_table(Path(self.trained.origin["nodes"]))
         return {column.name: table.cell(column.name, node) for column in schema.columns}
 
 
@@ -58,7 +58,7 @@ def open_run(run: str, runs: Path, number: int | None = None) -> OpenRun:
     folder = find_run_folder(run, runs)
     trained = load_trained(folder, number)
     config = trained.config
-    data = reopen(config.get("origin"), None, None, None)
+    data = reopen(trained.origin, None, None, None)
     changed = changed_files(config, data)
     if changed:
         typer.echo(f"gwn: warning: {changed}", err=True)
