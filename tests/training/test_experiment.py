@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import math
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,8 @@ from gwn.data import Split, make_splits
 from gwn.io import read_json
 from gwn.models import MODELS
 from gwn.training import Experiment, RunResult, TrainConfig, run_experiment
+from gwn.training.checkpoint import Curves, Fit
+from gwn.training.experiment import CURVE_POINTS, compact
 
 CONFIG = TrainConfig(epochs=4, device="cpu")
 
@@ -60,6 +63,7 @@ def test_everything_asked_for_is_written(tmp_path: Path) -> None:
         "config.json",
         "result.json",
         *(f"run-{n:02d}.{end}" for n in (0, 1) for end in ("json", "safetensors")),
+        *(f"history-{n:02d}.json" for n in (0, 1)),
     }
     assert read_json(folder / "result.json") == json.loads(json.dumps(result))
     assert result["summary"]["finished"] == 2
@@ -72,6 +76,11 @@ def test_everything_asked_for_is_written(tmp_path: Path) -> None:
         assert run["seconds"] > 0
         assert run["peak_memory_mib"] is None or run["peak_memory_mib"] > 0
         assert 1 <= run["best_epoch"] <= run["epochs"] <= 4
+        curves = read_json(folder / f"history-{number:02d}.json")
+        assert curves["epoch"] == list(range(1, run["epochs"] + 1))
+        assert curves["val"][run["best_epoch"] - 1] == run["val"] == max(curves["val"])
+        assert curves["val_loss"][run["best_epoch"] - 1] == run["val_loss"]
+        assert all(loss > 0 for loss in curves["train_loss"])
     assert result["dataset"]["hash"] == toy_graph().content_hash()
     assert result["runs"][0]["split_hash"] != result["runs"][1]["split_hash"]
 
@@ -213,3 +222,21 @@ def test_sparse_features_and_float64(tmp_path: Path) -> None:
             experiment(1, dataset=toy_dataset(sparse), config=replace(CONFIG, dtype=dtype)), tmp_path
         )
         assert result["runs"][0]["status"] == "ok"
+
+
+def test_long_curves_are_kept_at_some_epochs() -> None:
+    values = [float(epoch) for epoch in range(1, 1001)]
+    fitted = Fit(
+        val=7.0,
+        test=0.0,
+        val_loss=7.0,
+        best_epoch=7,
+        epochs=1000,
+        seconds=0.0,
+        weights={},
+        curves=Curves(train_loss=[math.nan, *values[1:]], val_loss=values, val=values),
+    )
+    kept = compact(fitted)
+    assert len(kept["epoch"]) <= CURVE_POINTS
+    assert {1, 7, 1000} <= set(kept["epoch"])
+    assert (kept["val"], kept["train_loss"][0]) == ([float(epoch) for epoch in kept["epoch"]], None)

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from safetensors import SafetensorError
@@ -50,16 +51,26 @@ class Fit:
     seconds: float
     weights: dict[str, Tensor]
     outputs: Outputs | None = None
+    curves: Curves = field(default_factory=lambda: Curves(train_loss=[], val_loss=[], val=[]))
+
+
+class Curves(NamedTuple):
+    """One number an epoch of a whole run; a training loss is NaN where a checkpoint of version 0.1.0 has none."""
+
+    train_loss: list[float]
+    val_loss: list[float]
+    val: list[float]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """Where a run stands after an epoch: the best so far, every epoch's validation loss and score, seconds used."""
+    """Where a run stands after an epoch: the best so far, every epoch's losses and score, seconds used."""
 
     epoch: int
     best: Fit
     history: list[tuple[float, float]]
     seconds: float
+    train_loss: list[float] = field(default_factory=list)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -94,12 +105,14 @@ class Checkpoint:
             "generator": self.generator,
             "history": torch.tensor(progress.history, dtype=torch.float64).reshape(-1, 2),
         }
+        if progress.train_loss:
+            tensors["train_loss"] = torch.tensor(progress.train_loss, dtype=torch.float64)
         if self.cuda_generator is not None:
             tensors["cuda_generator"] = self.cuda_generator
         groups = {"weights": self.weights, "best": progress.best.weights, "moments": self.moments}
         for group, members in groups.items():
             tensors.update({f"{group}.{name}": tensor for name, tensor in members.items()})
-        best = {name: value for name, value in vars(progress.best).items() if name not in ("weights", "outputs")}
+        best = {name: value for name, value in vars(progress.best).items() if name not in ("weights", "outputs", "curves")}
         return {"epoch": progress.epoch, "seconds": progress.seconds, "best": best}, tensors
 
     @classmethod
@@ -108,7 +121,13 @@ class Checkpoint:
         best = Fit(**facts["best"], weights=_group(tensors, "best"))
         history = [(loss, score) for loss, score in tensors["history"].tolist()]
         return cls(
-            progress=Progress(epoch=facts["epoch"], best=best, history=history, seconds=facts["seconds"]),
+            progress=Progress(
+                epoch=facts["epoch"],
+                best=best,
+                history=history,
+                seconds=facts["seconds"],
+                train_loss=tensors["train_loss"].tolist() if "train_loss" in tensors else [math.nan] * len(history),
+            ),
             weights=_group(tensors, "weights"),
             moments=_group(tensors, "moments"),
             generator=tensors["generator"],

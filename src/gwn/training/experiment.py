@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -9,6 +10,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -135,6 +137,30 @@ def schema_file(folder: Path, number: int) -> Path:
     return folder / f"schema-{number:02d}.json"
 
 
+def history_file(folder: Path, number: int) -> Path:
+    """Where a run keeps its learning curves."""
+    return folder / f"history-{number:02d}.json"
+
+
+CURVE_POINTS = 200
+"""So many epochs of a run are kept at most."""
+
+
+def compact(fitted: Fit) -> dict[str, Any]:
+    """The learning curves of a run at evenly spaced epochs, the best and the last among them."""
+    count = len(fitted.curves.val)
+    kept = {round(place) for place in np.linspace(1, count, min(count, CURVE_POINTS - 1))} | {fitted.best_epoch, count}
+    epochs = sorted(kept)
+    return {
+        "epoch": epochs,
+        "best_epoch": fitted.best_epoch,
+        **{
+            name: [values[epoch - 1] if math.isfinite(values[epoch - 1]) else None for epoch in epochs]
+            for name, values in fitted.curves._asdict().items()
+        },
+    }
+
+
 def run_experiment(
     experiment: Experiment,
     root: Path,
@@ -248,6 +274,7 @@ def record_run(
     finally:
         torch.use_deterministic_algorithms(False)
     scaling = None if fitted.outputs is None else fitted.outputs.scaling
+    write_json(history_file(folder, number), compact(fitted))
     return replace(
         outcome,
         parameters=sum(parameter.numel() for parameter in model.parameters()),  # some are made in the first pass

@@ -20,7 +20,7 @@ from gwn.errors import Diverged, GWNError
 from gwn.graph import Graph
 from gwn.networks import GWN
 from gwn.registry import lookup
-from gwn.training.checkpoint import Checkpoint, Checkpoints, Fit, Progress
+from gwn.training.checkpoint import Checkpoint, Checkpoints, Curves, Fit, Progress
 from gwn.training.config import TrainConfig
 from gwn.training.label_input import KnownLabels
 from gwn.training.loss import NodeLoss, Scaling, balanced_weights, loss_for, plain_loss
@@ -103,6 +103,7 @@ def train_task(
     stopping = STOPPING[config.stopping](config.patience)
     best: Fit | None = None if progress is None else progress.best
     history = [] if progress is None else list(progress.history)
+    train_loss = [] if progress is None else list(progress.train_loss)
     for loss, score in history:
         stopping.should_stop(loss, score)
     epoch = done = len(history)
@@ -128,14 +129,18 @@ def train_task(
         if on_epoch is not None:
             on_epoch(epoch, seen.val)
         history.append((seen.val_loss, seen.val))
+        train_loss.append(loss)
         if stopping.should_stop(seen.val_loss, seen.val):
             break
         if checkpoints is not None and epoch < config.epochs:
             seconds = time.perf_counter() - started
-            checkpoints.keep(model, optimizer, Progress(epoch=epoch, best=best, history=history, seconds=seconds))
+            reached = Progress(epoch=epoch, best=best, history=history, seconds=seconds, train_loss=train_loss)
+            checkpoints.keep(model, optimizer, reached)
     assert best is not None
     model.load_state_dict(best.weights)
-    return replace(best, epochs=epoch, seconds=time.perf_counter() - started, outputs=task.outputs())
+    curves = Curves(train_loss, [loss for loss, _ in history], [score for _, score in history])
+    seconds = time.perf_counter() - started
+    return replace(best, epochs=epoch, seconds=seconds, curves=curves, outputs=task.outputs())
 
 
 def train_step(
