@@ -316,35 +316,39 @@ def explain_run(
         local=spec.local and not spec.transductive and not isinstance(trained.network, KnownLabels),
         with_edges=with_edges,
     )
-    names = trained.class_names
+    numbers = trained.task == "regression"
+    names = ["the number"] if numbers else trained.class_names
+    factor, offset = (trained.scaling.spread, trained.scaling.mean) if numbers else (1.0, 0.0)
 
     def id_of(number: int) -> str:
         return str(number) if graph.node_ids is None else graph.node_ids[number]
 
     def known(number: int) -> str | None:
-        label = -1 if graph.y is None else int(graph.y[number])
-        return None if label < 0 else names[label]
+        if graph.y is None or not bool(graph.labelled[number]):
+            return None
+        return f"{float(graph.y[number]):.6g}" if numbers else names[int(graph.y[number])]
 
-    by_node = found.by_node
+    by_node = factor * found.by_node
     order = by_node.abs().argsort(descending=True, stable=True)
     order = order[by_node[order] != 0]
     rings = {kind: float(by_node[inside].sum()) for kind, inside in _rings(found.hops).items()}
     column_names, own, others = found.by_column(columns)
+    own, others = factor * own, factor * others
     column_order = (own.abs() + others.abs()).argsort(descending=True, stable=True).tolist()
     part = next((kind for kind in ("train", "val", "test") if bool((getattr(split, kind) == node).any())), "")
     return {
         "node": id_of(node),
         "number": node,
-        "predicted": names[found.predicted],
-        "probability": found.probability,
+        "predicted": f"{offset + factor * found.margin:.6g}" if numbers else names[found.predicted],
+        "probability": None if numbers else found.probability,
         "known": known(node),
         "part": PARTS[part],
         "class": names[found.target],
         "against": None if found.rival is None else names[found.rival],
-        "margin": found.margin,
-        "start": found.start,
+        "margin": offset + factor * found.margin,
+        "start": offset + factor * found.start,
         "baseline": BASELINES[baseline],
-        "residual": found.residual,
+        "residual": factor * found.residual,
         "tolerance": TOLERANCE,
         "points": found.points,
         "rings": rings,
@@ -360,7 +364,7 @@ def explain_run(
             }
             for k in order.tolist()
         ],
-        "edges": [{"node": id_of(number), "effect": effect} for number, effect in found.edges],
+        "edges": [{"node": id_of(number), "effect": factor * effect} for number, effect in found.edges],
     }
 
 

@@ -16,11 +16,11 @@ import gwn
 ROOT = Path(gwn.__file__).parent
 ROOMS = (
     *("laplacians", "schemes", "networks", "models", "data", "training", "tuning", "settings", "compare"),
-    *("outofcore", "distributed", "explore", "paper", "cli"),
+    *("outofcore", "distributed", "explore", "paper", "runs", "cli"),
 )
 BASE = {"_version", "errors", "registry", "io", "dimension"}
 CORE = BASE | {"graph", "adjacency", "sparse", "dropout", "stability", "laplacians", "schemes", "networks"}
-ON_TOP = ("paper", "explore")
+ON_TOP = ("paper", "explore", "runs")
 ENTRANCES = {"cli", "__main__"}
 
 

@@ -50,7 +50,8 @@ def task(
 
 
 def outcome(fitted: Fit) -> Outcome:
-    facts = {name: value for name, value in vars(fitted).items() if name not in ("weights", "seconds", "outputs")}
+    skipped = ("weights", "seconds", "curves", "outputs")
+    facts = {name: value for name, value in vars(fitted).items() if name not in skipped}
     return {name: weight.numpy() for name, weight in fitted.weights.items()}, facts  # tensors would be shared memory
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import typer
 
 from gwn.cli.terminal import print_table, printable
+from gwn.errors import GWNError
 from gwn.spreadsheet import RAW_CELLS_HELP
 
 
@@ -48,6 +49,8 @@ def explain(
 
     opened = open_run(run, runs, number)
     names = opened.trained.class_names
+    if opened.trained.task == "regression" and (of_class or against):
+        raise GWNError("this run predicts numbers, so there is no class to explain; leave --class and --against out")
     for option in (of_class, against):
         if option is not None:
             require_known("class", option, names)
@@ -77,17 +80,15 @@ def explain(
 
 def _print(record: dict[str, Any], top: int) -> None:
     known = "not known" if record["known"] is None else repr(record["known"])
+    number = record["probability"] is None
+    sure = "" if number else f" with {100 * record['probability']:.1f} %"
+    said = f"Node {record['node']}: predicted {record['predicted']!r}{sure}; its {'number' if number else 'class'} is"
+    typer.echo(printable(f"{said} {known} ({record['part']})"))
+    what = "the number" if number else f"the margin of {record['class']!r} over {record['against']!r}"
     typer.echo(
         printable(
-            f"Node {record['node']}: predicted {record['predicted']!r} with {100 * record['probability']:.1f} %; its "
-            f"class is {known} ({record['part']})"
-        )
-    )
-    over = "" if record["against"] is None else f" over {record['against']!r}"
-    typer.echo(
-        printable(
-            f"Explained is the margin of {record['class']!r}{over}: {record['margin']:.3f} here, {record['start']:.3f} "
-            f"where every node is {record['baseline']}"
+            f"Explained is {what}: {record['margin']:.4g} here, {record['start']:.4g} where every node is "
+            f"{record['baseline']}"
         )
     )
     rings = record["rings"]
@@ -109,10 +110,10 @@ def _print(record: dict[str, Any], top: int) -> None:
     ]
     if nodes[top:]:
         rows.append([f"{len(nodes) - top} other nodes", "", "", _signed(sum(e["contribution"] for e in nodes[top:]))])
-    print_table(["node", "edges away", "class", "contribution"], rows, left=3)
+    print_table(["node", "edges away", "known", "contribution"], rows, left=3)
     if record["edges"]:
         rows = [[each["node"], _signed(each["effect"])] for each in record["edges"][:top]]
-        print_table(["edge to", "margin lost without it"], rows)
+        print_table(["edge to", "lost without it"], rows)
     typer.echo(
         f"Contributions add up to {record['margin'] - record['start'] - record['residual']:+.4f} of "
         f"{record['margin'] - record['start']:+.4f}: residual {abs(record['residual']):.1e}, at most "

@@ -112,7 +112,9 @@ class Checkpoint:
         groups = {"weights": self.weights, "best": progress.best.weights, "moments": self.moments}
         for group, members in groups.items():
             tensors.update({f"{group}.{name}": tensor for name, tensor in members.items()})
-        best = {name: value for name, value in vars(progress.best).items() if name not in ("weights", "outputs", "curves")}
+        best = {
+            name: value for name, value in vars(progress.best).items() if name not in ("weights", "outputs", "curves")
+        }
         return {"epoch": progress.epoch, "seconds": progress.seconds, "best": best}, tensors
 
     @classmethod

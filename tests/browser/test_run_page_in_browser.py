@@ -1,0 +1,104 @@
+"""The page of a run in a real browser, opened from the disk: names are only ever text, the wave moves, nothing sticks
+out, in light and in dark."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from browser.conftest import UNNAMED, fits
+from gwn.cli.main import main
+
+Open = Callable[..., Any]
+WICKED = "<img src=x onerror=alert(1)>"
+BREAKING = "</script><script>alert(2)</script>"
+LONG = "a-very-long-name-without-any-space-" * 4
+
+
+@pytest.fixture(scope="module")
+def run_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run on sixty people, with names that a page must not obey: ids, classes and columns."""
+    folder = tmp_path_factory.mktemp("run")
+    rng = random.Random(0)
+    people = [f"u{i}" for i in range(60)]
+    people[7], people[8], people[9] = WICKED, BREAKING, LONG
+    classes = (WICKED, BREAKING, LONG)
+    nodes = [f'"id","age","{BREAKING}","topic"']
+    nodes += [
+        f'"{name}",{20 + rng.random():.2f},{i % 3 + rng.random():.2f},"{classes[i % 3]}"'
+        for i, name in enumerate(people)
+    ]
+    edges = ['"from","to"'] + [
+        f'"{people[i]}","{people[(i + 3 * rng.randint(1, 9)) % 60]}"' for i in range(60) for _ in range(3)
+    ]
+    (folder / "nodes.csv").write_text("\n".join(nodes) + "\n")
+    (folder / "edges.csv").write_text("\n".join(edges) + "\n")
+    tables = ("--edges", str(folder / "edges.csv"), "--nodes", str(folder / "nodes.csv"), "--label-column", "topic")
+    settings = ("--model", "gwn-fa", "--runs", "2", "--set", "epochs=6", "--set", "hidden_channels=8", "-q")
+    _command("train", *tables, *settings, "--out", str(folder / "runs"))
+    (run,) = (folder / "runs").iterdir()
+    page = folder / "page.html"
+    _command("report", str(run), "--node", WICKED, "--node", BREAKING, "--node", LONG, "--out", str(page))
+    return page
+
+
+def _command(*arguments: str) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    assert not stop.value.code
+
+
+def test_names_are_only_ever_text(run_page: Path, visit: Open) -> None:
+    page = visit(run_page)
+    assert page.locator("img").count() == 0
+    assert page.locator("script").count() == 2, "the page's own, and the data of the wave"
+    text = page.inner_text("#why")
+    assert f"Node {WICKED}: predicted" in text
+    assert f"Node {BREAKING}: predicted" in text
+    assert len(run_page.read_bytes()) < 300_000
+    for section in ("curves", "confusion", "classes", "calibration", "mistakes", "why", "wave", "settings"):
+        assert page.locator(f"#{section}").is_visible()
+    assert page.evaluate(UNNAMED) == []
+
+
+def test_the_page_may_not_run_or_load_anything_else(run_page: Path, browser: Any) -> None:
+    page = browser.new_context().new_page()
+    page.goto(run_page.resolve().as_uri())
+    page.evaluate(
+        """() => {
+            window.ran = false;
+            const script = document.createElement('script');
+            script.textContent = 'window.ran = true';
+            document.body.append(script);
+        }"""
+    )
+    assert page.evaluate("window.ran") is False
+    assert "%" in page.inner_text(".score")
+
+
+def test_the_slider_moves_the_wave(run_page: Path, visit: Open) -> None:
+    page = visit(run_page)
+    before = page.locator(".ball").first.get_attribute("fill-opacity"), page.inner_text("#wave-now")
+    page.focus("#wave-time")
+    page.keyboard.press("Home")
+    assert page.inner_text("#wave-now") == "t = 0"
+    after = page.locator(".ball").first.get_attribute("fill-opacity"), page.inner_text("#wave-now")
+    assert after != before
+    page.click("#wave-play")
+    page.locator("#wave-play:text-is('Play')").wait_for()
+    assert page.input_value("#wave-time") == page.get_attribute("#wave-time", "max")
+
+
+def test_a_small_screen_in_the_dark_and_on_paper(run_page: Path, visit: Open) -> None:
+    page = visit(run_page, phone=True)
+    assert fits(page)
+    light = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    page.emulate_media(color_scheme="dark")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != light
+    assert page.locator("#wave-play").bounding_box()["height"] >= 40
+    page.emulate_media(media="print")
+    assert not page.locator("#wave-time").is_visible()

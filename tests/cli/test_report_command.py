@@ -1,0 +1,27 @@
+"""`gwn report RUN` through the command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from commands import Command
+
+
+def test_the_page_of_a_run(tables: tuple[Path, Path], command: Command, tmp_path: Path) -> None:
+    edges, nodes = tables
+    done = command(
+        *("train", "--edges", str(edges), "--nodes", str(nodes), "--label-column", "topic"),
+        *("--model", "gcn", "--runs", "2", "--set", "epochs=5", "-q"),
+    )
+    assert done.returncode == 0, done.stderr
+    (folder,) = (tmp_path / "runs").iterdir()
+    made = command("report", folder.name)
+    assert (made.returncode, made.stderr) == (0, f"making the page of {folder.name}\n")
+    page = (folder / "report.html").read_text()
+    assert "interval" in page
+    assert "over 2 runs" in page
+    assert 'id="wave"' not in page, "a GCN has no wave"
+    for refused, said in ((("report", "nobody"), "no run 'nobody'"), (("report", folder.name, "--node", "u1x"), "'u1")):
+        asked = command(*refused)
+        assert asked.returncode == 2
+        assert said in asked.stderr.splitlines()[-1]
