@@ -12,12 +12,21 @@ from gwn.errors import Diverged, GWNError
 from gwn.registry import exports_on_demand
 
 if TYPE_CHECKING:
+    from gwn.estimator import WaveClassifier
     from gwn.graph import Graph
     from gwn.networks import GWN, WaveConv
 
-__all__ = ["GWN", "Diverged", "GWNError", "Graph", "WaveConv", "__version__"]
+__all__ = ["GWN", "Diverged", "GWNError", "Graph", "WaveClassifier", "WaveConv", "__version__"]
 
-__getattr__ = exports_on_demand(__name__, {"Graph": "gwn.graph", "GWN": "gwn.networks", "WaveConv": "gwn.networks"})
+__getattr__ = exports_on_demand(
+    __name__,
+    {
+        "Graph": "gwn.graph",
+        "GWN": "gwn.networks",
+        "WaveClassifier": "gwn.estimator",
+        "WaveConv": "gwn.networks",
+    },
+)
 
 
 def __dir__() -> list[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gwn.data.catalogue import DATASETS, DatasetSpec
 from gwn.data.download import locate
-from gwn.data.splits import PUBLISHED, SPLITS, Split
+from gwn.data.splits import PUBLISHED, SPLITS, WITHOUT_TEST, Split, without_test
 from gwn.errors import GWNError
 from gwn.graph import Graph, undirected
 from gwn.registry import lookup, require_known
@@ -99,6 +99,8 @@ def make_splits(dataset: Dataset, kind: str | None, runs: int, seed: int = 0) ->
     if runs < 1:
         raise GWNError(f"{runs} runs asked for; at least one is needed")
     kind = dataset.default_split if kind is None else kind
+    if (found := WITHOUT_TEST.fullmatch(kind)) is not None:
+        return [without_test(dataset.graph.labels, seed + run, int(found[1])) for run in range(runs)]
     require_known("split", kind, (*SPLITS, *PUBLISHED))
     if kind in SPLITS:
         return [SPLITS[kind](dataset.graph.labels, seed + run) for run in range(runs)]

@@ -215,7 +215,7 @@ def load_files(
     given = source_column is not None
     schema = replace(schema, source_column=ends[0], target_column=ends[1], endpoints_given=given)
     ids = schema.ids(node_table)
-    if not edge_table.content_hash:
+    if edge_table.path.suffix:  # a table that was never in a file has names of its own
         _require_header(edge_table, ids, ends)
     edge_index = _endpoints(edge_table, node_table, ids, schema, named_ends)
     edge_weight = _weights(edge_table, schema.weight_column)

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
@@ -54,6 +55,7 @@ class TablePair:
     """Nodes and edges as tables, and the special columns that were settled by what they came from, if any.
 
     index_column   the index of a data frame: it may hold the ids, but is never a feature
+    matrix         whether the nodes were a matrix, whose columns have no names
     """
 
     nodes: Table
@@ -62,11 +64,11 @@ class TablePair:
     index_column: str | None = None
     label_column: str | None = None
     weight_column: str | None = None
+    matrix: bool = False
 
 
-def load_tables(
-    nodes: Any,
-    edges: Any,
+def load_pair(
+    pair: TablePair,
     *,
     label: str | None = None,
     id: str | None = None,
@@ -78,23 +80,24 @@ def load_tables(
     directed: bool = False,
     schema: FeatureSchema | None = None,
 ) -> tuple[Dataset, FeatureSchema]:
-    """`load_files` for what `table_pair` understands; see `Graph.from_tables` for the arguments."""
-    pair = table_pair(nodes, edges)
+    """`load_files` for a pair of tables; see `Graph.from_tables` for the arguments.
+
+    schema   read them as an earlier pair was
+    """
     dropped = [drop] if isinstance(drop, str) else list(drop)
+    label = label or pair.label_column
     with said_in_python():
         id_column = id or pair.id_column
+        undecided = id is None and (schema is None or schema.id_column not in pair.nodes.columns)
         if pair.index_column is not None and pair.index_column not in (id, *dropped):
-            ends = endpoint_names(pair.edges, source, target)
-            named = different_ids(*(pair.edges.ids(name) for name in ends))
-            free = [name for name in pair.nodes.columns if name != label and name not in dropped]
-            if id is None and choose_id_column(pair.nodes, named, free) == pair.index_column:
+            if undecided and _goes_by_index(pair, label, source, target, dropped):
                 id_column = pair.index_column
             else:  # an index that no edge goes by is not a feature either
                 dropped.append(pair.index_column)
         return load_files(
             edges=pair.edges,
             nodes=pair.nodes,
-            label_column=label or pair.label_column,
+            label_column=label,
             id_column=id_column,
             weight_column=weight or pair.weight_column,
             source_column=source,
@@ -106,9 +109,24 @@ def load_tables(
         )
 
 
-def graph_from_tables(nodes: Any, edges: Any, **options: Any) -> Graph:
+def _goes_by_index(
+    pair: TablePair, label: str | None, source: str | None, target: str | None, dropped: Sequence[str]
+) -> bool:
+    """Whether the ids that the edges name are those of the data frame's index."""
+    ends = endpoint_names(pair.edges, source, target)
+    named = different_ids(*(pair.edges.ids(name) for name in ends))
+    free = [name for name in pair.nodes.columns if name != label and name not in dropped]
+    return choose_id_column(pair.nodes, named, free) == pair.index_column
+
+
+def load_tables(nodes: Any, edges: Any, **reading: Any) -> tuple[Dataset, FeatureSchema]:
+    """`load_pair` of whatever `table_pair` understands."""
+    return load_pair(table_pair(nodes, edges), **reading)
+
+
+def graph_from_tables(nodes: Any, edges: Any, **reading: Any) -> Graph:
     """`Graph.from_tables`, which the core asks for by name because it knows no tables."""
-    return load_tables(nodes, edges, **options)[0].graph
+    return load_tables(nodes, edges, **reading)[0].graph
 
 
 @contextmanager
@@ -161,6 +179,7 @@ def table_pair(nodes: Any, edges: Any) -> TablePair:
         id_column=id_column,
         index_column=index_name(nodes),
         weight_column=WEIGHT if weighted else None,
+        matrix=by_row,
     )
 
 
@@ -211,11 +230,11 @@ def _plain(column: Any) -> Any:
 
 def _node_table(nodes: Any) -> tuple[Table, bool]:
     """The table, and whether its rows have no other name than their number."""
+    if hasattr(nodes, "tocsr"):
+        nodes = nodes.toarray()
     found = _table(NODES, nodes)
     if found is not None:
         return found, False
-    if hasattr(nodes, "tocsr"):
-        nodes = nodes.toarray()
     matrix = as_array(nodes)
     if matrix.ndim != 2:
         shape = "a single number" if matrix.ndim == 0 else f"an array of {matrix.ndim} dimension(s)"
@@ -280,7 +299,7 @@ def _table(path: Path, data: Any) -> Table | None:
     if isinstance(data, Table):
         return data
     if isinstance(data, (str, Path)):
-        return read_table(Path(data))
+        return _from_file(read_table(Path(data)))
     if isinstance(data, pd.DataFrame):
         return _in_memory(path, _from_pandas(data, None if path == EDGES else index_name(data)))
     try:
@@ -297,6 +316,16 @@ def _table(path: Path, data: Any) -> Table | None:
             raise
         raise GWNError(f"{path}: a {type(data).__name__} that is not a table ({str(error).splitlines()[0]})") from None
     return None
+
+
+def _from_file(table: Table) -> Table:
+    """Every cell as it was written, but for decimal commas: a copy in memory does not know what kind of file it was."""
+    columns = dict(table.columns)
+    if table.decimal_comma:
+        for name, column in columns.items():
+            if pa.types.is_string(column.type):
+                columns[name] = pc.replace_substring_regex(column, r"^\s*([+-]?\d+),(\d+)\s*$", r"\1.\2")
+    return _in_memory(table.path, pa.table(columns))
 
 
 def index_name(frame: Any) -> str | None:
@@ -391,4 +420,5 @@ def _pyg_pair(data: Any) -> TablePair:
         id_column=id_column,
         label_column=label_column,
         weight_column=None if weight is None else WEIGHT,
+        matrix=True,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -20,7 +21,10 @@ TENTHS = np.linspace(0.1, 0.9, 9)
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Split:
-    """Node indices of the three parts, disjoint and sorted; a published split's seed is its number."""
+    """Node indices of the three parts, disjoint and sorted; a published split's seed is its number.
+
+    `test` may be empty: where every labelled node is to be learnt from, and scored elsewhere.
+    """
 
     train: Tensor
     val: Tensor
@@ -31,7 +35,7 @@ class Split:
     def __post_init__(self) -> None:
         for part in ("train", "val", "test"):
             nodes = getattr(self, part).to(torch.int64).sort().values
-            if nodes.numel() == 0:
+            if nodes.numel() == 0 and part != "test":
                 raise GWNError(f"split {self.kind!r} leaves no node for {part}; label more nodes or use 'stratified'")
             object.__setattr__(self, part, nodes)
         everyone = torch.cat([self.train, self.val, self.test]).sort().values
@@ -85,6 +89,21 @@ def stratified(y: Tensor, seed: int) -> Split:
     return _split("stratified", seed, dealt[(place == 1) | (place > 2)], dealt[place == 0], dealt[place == 2])
 
 
+def without_test(y: Tensor, seed: int, percent: int) -> Split:
+    """`percent` of the nodes of every class validate, all others train; a class of a single node trains."""
+    nodes, classes, rng = _labelled(y, seed)
+    dealt = np.concatenate([rng.permutation(nodes[classes == c]) for c in rng.permutation(np.unique(classes))])
+    place = (np.arange(nodes.size + 1) + rng.random()) * percent / 100
+    validates = np.diff(np.floor(place)) > 0  # evenly spread over the classes, wherever the first one falls
+    known = np.zeros(y.numel(), dtype=np.int64)
+    known[nodes] = classes
+    trained = np.unique(known[dealt[~validates]])
+    validates &= np.isin(known[dealt], trained)
+    if not validates.any():
+        validates[np.flatnonzero(np.bincount(known[dealt])[known[dealt]] > 1)[:1]] = True
+    return _split(f"validate-{percent}", seed, dealt[~validates], dealt[validates], dealt[:0])
+
+
 SplitFunction = Callable[[Tensor, int], Split]
 
 SPLITS: dict[str, SplitFunction] = {
@@ -92,6 +111,9 @@ SPLITS: dict[str, SplitFunction] = {
     "uniform": uniform,
     "stratified": stratified,
 }
+
+WITHOUT_TEST = re.compile(r"validate-([1-9]\d?)")
+"""validate-20 and the like: no node is kept for testing, so many per cent of the labelled ones validate."""
 
 PUBLISHED = ("geom", "public", "published", "time")
 

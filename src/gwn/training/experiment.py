@@ -279,7 +279,7 @@ def record_run(
         outcome,
         parameters=sum(parameter.numel() for parameter in model.parameters()),  # some are made in the first pass
         val=fitted.val,
-        test=fitted.test,
+        test=None if math.isnan(fitted.test) else fitted.test,  # there may be no node to test on
         val_loss=fitted.val_loss,
         best_epoch=fitted.best_epoch,
         epochs=fitted.epochs,

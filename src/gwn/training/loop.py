@@ -287,7 +287,7 @@ class GraphTask(Task):
         return Evaluation(
             val=self.score(val, y_val) if math.isfinite(val_loss) else math.nan,
             val_loss=val_loss,
-            test=lambda: self.score(test, y_test),
+            test=lambda: self.score(test, y_test) if y_test.numel() else math.nan,
         )
 
     def outputs(self) -> Outputs:

@@ -24,6 +24,9 @@ from gwn.training.loop import predict_logits
 from gwn.training.loss import Scaling
 from gwn.training.result import FORMAT, RunResult
 
+OWN = ("nodes.parquet", "edges.parquet")
+"""Tables that a run folder may hold itself."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TrainedModel:
@@ -41,7 +44,7 @@ class TrainedModel:
     @property
     def origin(self) -> dict[str, Any]:
         """Where its graph came from and how it was read, for `gwn.cli.source.reopen`."""
-        origin = self.config.get("origin") or {}
+        origin = dict(self.config.get("origin") or {})
         return origin if self.schema is None else {**origin, "schema": self.schema}
 
     @property
@@ -76,7 +79,7 @@ def find_run_folder(run: str, root: Path) -> Path:
 
 def load_trained(folder: Path, number: int | None = None) -> TrainedModel:
     """The model of run `number`, or of the run with the best validation score."""
-    config = read_json(folder / "config.json")
+    config = _with_own_files(read_json(folder / "config.json"), folder)
     if config.get("format", FORMAT + 1) > FORMAT:
         raise GWNError(f"{folder} was written by a newer version of gwn; upgrade to read it")
     runs = [RunResult.from_json(read_json(path)) for path in sorted(folder.glob("run-*.json"))]
@@ -102,6 +105,17 @@ def load_trained(folder: Path, number: int | None = None) -> TrainedModel:
         if file_sha256(path) != best.schema_sha256:
             raise GWNError(f"{path} was edited: it is not what the run wrote; train again")
     return TrainedModel(network=network, run=best, config=config, schema=schema)
+
+
+def _with_own_files(config: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Files that were saved within the run folder are found there, wherever it was moved to."""
+    origin = config.get("origin")
+    if not isinstance(origin, Mapping):
+        return config
+    own = {
+        key: str(folder.resolve() / name) for key, name in origin.items() if key in ("nodes", "edges") and name in OWN
+    }
+    return {**config, "origin": {**origin, **own}}
 
 
 def predict(trained: TrainedModel, graph: Graph, device: str = "auto") -> pd.DataFrame:

@@ -1,0 +1,219 @@
+"""The estimator keeps scikit-learn's manners, and shares its tables and its folders with the command line."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+import torch
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from gwn import GWNError, WaveClassifier
+from gwn.cli.main import main
+
+SIZE = 60
+RNG = np.random.default_rng(7)
+Y = np.arange(SIZE) % 3
+X = np.column_stack([Y, np.roll(Y, 0) == 1, np.zeros(SIZE)]) + 0.7 * RNG.standard_normal((SIZE, 3))
+EDGES = np.array([[a, b] for a in range(SIZE) for b in range(a) if (a - b) % 3 == 0 and RNG.random() < 0.15]).T
+NAMES = np.array(["ant", "bee", "cat"])
+NODES = pd.DataFrame({"key": [f"n{row}" for row in range(SIZE)], "a": X[:, 0], "b": X[:, 1], "c": X[:, 2]})
+PAIRS = pd.DataFrame({"from": NODES.key[EDGES[0]].to_numpy(), "to": NODES.key[EDGES[1]].to_numpy()})
+MASKED = np.where(np.arange(SIZE) % 5 == 0, -1, Y)
+TOPICS = pd.Series([None if kind < 0 else str(NAMES[kind]) for kind in MASKED], dtype="object")
+
+
+def small(**options: Any) -> Any:
+    """An estimator that learns in a moment."""
+    return WaveClassifier(**{"model": "gwn-sym", "epochs": 30, "settings": {"hidden_channels": 8}, **options})
+
+
+def fitted(**options: Any) -> Any:
+    return small(**options).fit(NODES.assign(topic=TOPICS), PAIRS, label="topic")
+
+
+def test_a_table_with_empty_classes_is_fitted_and_filled() -> None:
+    model = fitted()
+    assert model.classes_.tolist() == ["ant", "bee", "cat"]
+    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
+    assert model.n_features_in_ == 3
+    assert model.schema_.id_column == "key"
+    assert dict(zip(model.columns_.column, model.columns_.role, strict=True))["topic"] == "label"
+    unknown = NODES.key[MASKED < 0]
+    assert model.score(unknown, NAMES[Y[MASKED < 0]]) > 0.8
+    proba = model.predict_proba()
+    assert proba.shape == (SIZE, 3)
+    assert np.allclose(proba.sum(axis=1), 1)
+    assert (model.predict(unknown) == model.predict()[MASKED < 0]).all()
+    assert model.score(y=TOPICS) == model.score(NODES.key[MASKED >= 0], NAMES[Y[MASKED >= 0]])
+
+
+@pytest.mark.parametrize(
+    "y",
+    [MASKED, np.where(MASKED < 0, np.nan, Y), TOPICS, TOPICS.fillna("").tolist(), torch.as_tensor(MASKED)],
+    ids=["-1", "NaN", "None", "empty", "tensor"],
+)
+def test_unknown_classes_in_y(y: Any) -> None:
+    model = small(epochs=2).fit(X, y, edges=EDGES)
+    assert [str(kind) for kind in model.classes_] in (["0", "1", "2"], ["ant", "bee", "cat"])
+    train, val, test = model.result_["runs"][0]["split_sizes"]
+    assert (train + val, test) == (48, 0)
+    assert val in (9, 10)  # a fifth
+    assert model.predict().dtype == model.classes_.dtype
+
+
+def test_the_same_graph_gives_the_same_answer_whatever_holds_it() -> None:
+    expected = small().fit(X, MASKED, edges=EDGES).predict_proba()
+    adjacency = sp.coo_array((np.ones(EDGES.shape[1]), (EDGES[1], EDGES[0])), shape=(SIZE, SIZE))
+    graph = nx.Graph()
+    graph.add_nodes_from((row, dict(zip("abc", X[row], strict=True), topic=TOPICS[row])) for row in range(SIZE))
+    graph.add_edges_from(EDGES.T.tolist())
+    found = [
+        small().fit(sp.csr_array(X), MASKED, edges=adjacency),
+        small().fit(NODES.set_index("key"), TOPICS, edges=PAIRS),
+        small().fit(graph, label="topic"),
+        small(graph=(X, EDGES)).fit(np.flatnonzero(MASKED >= 0), Y[MASKED >= 0]),
+    ]
+    for model in found:
+        assert np.allclose(model.predict_proba(), expected, atol=1e-4)
+
+
+def test_the_same_seed_gives_the_same_answer_and_leaves_the_random_numbers_of_others_alone() -> None:
+    torch.manual_seed(3)
+    before = torch.get_rng_state()
+    first = fitted(random_state=5).predict_proba()
+    assert torch.equal(torch.get_rng_state(), before)
+    assert (fitted(random_state=5).predict_proba() == first).all()
+    assert (fitted(random_state=6).predict_proba() != first).any()
+
+
+def test_several_runs_answer_together() -> None:
+    model = fitted(runs=2, epochs=5)
+    assert len(model.trained_) == 2
+    both = model.predict_proba()
+    model.trained_ = model.trained_[:1]
+    assert not np.allclose(model.predict_proba(), both)
+
+
+def test_manners_of_an_estimator() -> None:
+    model = small(runs=2)
+    assert repr(model.set_params(settings=None)) == "WaveClassifier(epochs=30, model='gwn-sym', runs=2)"
+    assert clone(model).get_params() == model.get_params()
+    assert model.set_params(epochs=3).epochs == 3
+    for ask in (model.predict, model.predict_proba, lambda: model.save("nowhere")):
+        with pytest.raises(NotFittedError):
+            ask()
+    again = pickle.loads(pickle.dumps(small(epochs=2).fit(X, Y, edges=EDGES)))
+    assert again.predict().shape == (SIZE,)
+
+
+def test_cross_validation_leaves_nodes_unknown_and_keeps_the_graph_whole() -> None:
+    scores = []
+    for train, test in StratifiedKFold(3).split(X, Y):
+        y = np.full(SIZE, -1)
+        y[train] = Y[train]
+        scores.append(small().fit(X, y, edges=EDGES).score(test, Y[test]))
+    by_ids = cross_val_score(small(graph={"nodes": NODES, "edges": PAIRS}), NODES.key, Y, cv=StratifiedKFold(3))
+    assert by_ids.tolist() == pytest.approx(scores)
+    assert min(scores) > 0.7
+
+
+def test_new_nodes_are_read_as_the_old_ones_were() -> None:
+    model = fitted()
+    new = pd.DataFrame({"c": X[:9, 2], "key": [f"m{row}" for row in range(9)], "a": X[:9, 0], "b": X[:9, 1]})
+    edges = pd.DataFrame({"from": ["m0", "m1"], "to": ["m3", "m4"]})
+    assert model.predict(nodes=new, edges=edges).shape == (9,)
+    assert (model.predict_proba(new, edges=[])[5:] == model.predict_proba(new, edges=edges)[5:]).all()
+    assert (model.predict(NODES) == model.predict()).all()
+    with pytest.raises(GWNError, match=r"no edges were given; give them with edges=\.\.\."):
+        model.predict(new)
+    with pytest.raises(GWNError, match="give the nodes too"):
+        model.predict(edges=edges)
+    with pytest.raises(GWNError, match="the graph has no node 'm0'"):
+        model.predict(["m0"])
+
+
+def test_both_read_what_the_other_wrote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = fitted(epochs=5, runs=1)
+    model.save(tmp_path / "first")
+    (tmp_path / "first").rename(tmp_path / "moved")
+    assert (WaveClassifier.load(tmp_path / "moved").predict_proba() == model.predict_proba()).all()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as ended:
+        main(["predict", "moved", "--out", "predictions.csv"])
+    assert not ended.value.code
+    written = pd.read_csv("predictions.csv")
+    assert np.allclose(written[["p_ant", "p_bee", "p_cat"]], model.predict_proba())
+    assert written.node.tolist() == NODES.key.tolist()
+
+    NODES.assign(topic=TOPICS).to_csv("nodes.csv", index=False)
+    PAIRS.to_csv("edges.csv", index=False)
+    tables = ["--nodes", "nodes.csv", "--edges", "edges.csv", "--label-column", "topic"]
+    with pytest.raises(SystemExit):
+        main(["train", *tables, "--runs", "2", "--set", "epochs=5", "--set", "hidden_channels=8", "-q"])
+    (folder,) = Path("runs").iterdir()
+    loaded = WaveClassifier.load(folder)
+    assert len(loaded.trained_) == 2
+    assert loaded.classes_.tolist() == ["ant", "bee", "cat"]
+    assert loaded.predict(["n1", "n0"]).tolist() == loaded.predict()[[1, 0]].tolist()
+    assert (loaded.predict(NODES, PAIRS) == loaded.predict()).all()
+
+
+def test_classes_keep_their_type(tmp_path: Path) -> None:
+    small(epochs=2).fit(X, Y * 10, edges=EDGES).save(tmp_path)
+    assert WaveClassifier.load(tmp_path).classes_.tolist() == [0, 10, 20]
+    assert WaveClassifier.load(tmp_path).predict().dtype.kind == "i"
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: small().fit(X, edges=EDGES), "give y, or name the column with label"),
+        (lambda: small().fit(X, Y[:9], edges=EDGES), "60 nodes but 9 classes"),
+        (lambda: small().fit(X, np.zeros(SIZE), edges=EDGES), "only one class, '0'"),
+        (lambda: small().fit(X, X[:, 0], edges=EDGES), "continuous"),
+        (lambda: small().fit(X, np.column_stack([Y, Y]), edges=EDGES), "several classes a node"),
+        (lambda: small().fit(NODES.assign(topic=TOPICS), TOPICS, edges=PAIRS), "leave it out with drop"),
+        (lambda: small(validation=2).fit(X, Y, edges=EDGES), "between 0 and 1"),
+        (lambda: small(settings={"hiden": 3}).fit(X, Y, edges=EDGES), "unknown setting of gwn-sym 'hiden'"),
+        (lambda: small(model="gwm").fit(X, Y, edges=EDGES), "unknown model 'gwm'"),
+        (lambda: small(graph=(X, EDGES)).fit([0, 1], [0, 1], EDGES), "the graph was given to the constructor"),
+        (lambda: small(epochs=2).fit(X, Y, edges=EDGES).predict(X[:, :2]), "X has 2 features"),
+    ],
+)
+def test_mistakes_are_said(call: Any, said: str) -> None:
+    with pytest.raises(GWNError) as refused:
+        call()
+    assert said in str(refused.value)
+
+
+def test_importing_gwn_waits_for_nothing_heavy() -> None:
+    code = (
+        "import sys, gwn; assert 'WaveClassifier' in dir(gwn); print({'torch', 'sklearn', 'pandas'} & {*sys.modules})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+
+
+SKIPPED = {
+    "check_classifiers_classes": "labels -1 and 1: here -1 is a node to predict, as in scikit-learn's semi-supervised",
+}
+"""Checks that ask for something else than an estimator of nodes does."""
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:no edges were given")
+@parametrize_with_checks([WaveClassifier("gcn", epochs=30)], expected_failed_checks=lambda estimator: SKIPPED)
+def test_checks_of_scikit_learn(estimator: Any, check: Any) -> None:
+    check(estimator)
