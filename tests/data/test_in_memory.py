@@ -130,7 +130,7 @@ def test_networkx_and_pyg_bring_their_edges() -> None:
         (NODES.to_numpy()[:, 1], EDGES, "one row a node"),
         (NODES.set_index(["id", "age"]), EDGES, "reset_index"),
         (pd.concat([NODES, NODES], axis=1), EDGES, "two columns named 'id'"),
-        (NODES.drop(columns=["age", "colour"]), EDGES, "features='degree'"),
+        (NODES.drop(columns=["age", "colour"]), EDGES, "features='structure'"),
     ],
 )
 def test_what_cannot_be_read_is_refused_in_the_words_of_python(nodes: Any, edges: Any, said: str) -> None:

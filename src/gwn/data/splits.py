@@ -19,11 +19,15 @@ Indices = NDArray[np.int64]
 TENTHS = np.linspace(0.1, 0.9, 9)
 
 
+WITHOUT_TEST = re.compile(r"validate-([1-9]\d?)")
+"""validate-20 and the like: no node is kept for testing, so many per cent of the labelled ones validate."""
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Split:
     """Node indices of the three parts, disjoint and sorted; a published split's seed is its number.
 
-    `test` may be empty: where every labelled node is to be learnt from, and scored elsewhere.
+    `test` is empty in a split without a test: every labelled node is learnt from, and scored elsewhere.
     """
 
     train: Tensor
@@ -35,7 +39,7 @@ class Split:
     def __post_init__(self) -> None:
         for part in ("train", "val", "test"):
             nodes = getattr(self, part).to(torch.int64).sort().values
-            if nodes.numel() == 0 and part != "test":
+            if nodes.numel() == 0 and (part != "test" or not WITHOUT_TEST.fullmatch(self.kind)):
                 raise GWNError(f"split {self.kind!r} leaves no node for {part}; label more nodes or use 'stratified'")
             object.__setattr__(self, part, nodes)
         everyone = torch.cat([self.train, self.val, self.test]).sort().values
@@ -111,9 +115,6 @@ SPLITS: dict[str, SplitFunction] = {
     "uniform": uniform,
     "stratified": stratified,
 }
-
-WITHOUT_TEST = re.compile(r"validate-([1-9]\d?)")
-"""validate-20 and the like: no node is kept for testing, so many per cent of the labelled ones validate."""
 
 PUBLISHED = ("geom", "public", "published", "time")
 
