@@ -216,8 +216,8 @@ def test_ctrl_c_stops_all_workers_and_the_command_continues() -> None:
         (("csbm", "--trials", "0"), "--trials must be at least 1"),
         (("csbm", "--jobs", "0"), "--jobs must be at least 1"),
         (("csbm", "--final-runs", "0"), "--final-runs must be at least 1"),
-        (("csbm", "--search-splits", "0"), "at least one split"),
-        (("csbm", "--seed", "-1"), "seed from 0"),
+        (("csbm", "--search-splits", "0"), "--search-splits must be at least 1"),
+        (("csbm", "--seed", "-1"), "--seed must be at least 0"),
         (("csbm", "--timeout", "soon"), "--timeout takes a duration"),
         (("csbm", "--timeout", "30"), "--timeout takes a duration"),
         (("csbm", "--set", "tuu=1"), "did you mean 'tau'"),
@@ -227,7 +227,7 @@ def test_ctrl_c_stops_all_workers_and_the_command_continues() -> None:
         (("csbm", "--log", "wandbb"), "did you mean 'wandb'"),
         (("csbm", "--name", "taken", "--space", "paper"), "another search space"),
         (("csbm", "--name", "corrupt"), "not a database"),
-        ((), "Missing argument"),
+        ((), "nothing was given; name a dataset"),
     ],
 )
 def test_mistakes_are_one_line(

@@ -91,8 +91,8 @@ def train(
             typer.echo(decisions, err=True)
         splits = make_splits(data, split, runs, seed)
         table = None
-        if tuned and source.dataset is not None:
-            table = find_tuned(spec, source.dataset, splits[0].kind, data.graph.content_hash())
+        if tuned:
+            table = find_tuned(spec, source.dataset or data.name, splits[0].kind, data.graph.content_hash())
         if table is not None:
             if not quiet:
                 typer.echo(

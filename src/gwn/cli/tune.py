@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import shlex
 import time
 from contextlib import ExitStack
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from gwn.cli.options import GraphSource, takes_source
 from gwn.cli.terminal import parse_duration, print_table
 from gwn.errors import MOST_SEED, require_between
 
@@ -19,8 +22,9 @@ if TYPE_CHECKING:
 MOST_TRIALS, MOST_JOBS = 100_000, 1024
 
 
+@takes_source
 def tune(
-    dataset: str = typer.Argument(..., help="A dataset by name: see `gwn data list`."),
+    source: GraphSource,
     model: str = typer.Option("gwn-sym", "--model", "-m", help="A model by name: see `gwn models`."),
     split: str | None = typer.Option(None, help="As for `gwn train`. Default: the dataset's."),
     space: str | None = typer.Option(
@@ -51,7 +55,7 @@ def tune(
 ) -> None:
     """Search for settings by mean validation score; the same command continues a search that was stopped.
 
-    The winner goes to settings/MODEL.toml, where `gwn train` finds it.
+    The winner goes to settings/MODEL.toml, where `gwn train` finds it for the same dataset, or the same tables.
 
     Examples:
 
@@ -61,10 +65,14 @@ def tune(
 
       gwn tune texas --model mlp --trials 60 --finalists 5
 
+      gwn tune --edges edges.csv --nodes nodes.csv --label-column topic --model gwn-fa --timeout 10m
+
       gwn tune cora --model gcn --storage postgresql://user:password@host/studies
     """
     from gwn.cli.progress import TrainingProgress, TuneProgress
+    from gwn.cli.source import how_it_was_read, open_source
     from gwn.io import require_writable
+    from gwn.models import model_spec
     from gwn.training import TrainConfig
     from gwn.tuning import SearchJob, measure, plan_search, run_search, settings_file, write_winner
     from gwn.tuning.playoff import PLAYOFF_SPLITS, play_off
@@ -84,10 +92,20 @@ def tune(
     ):
         require_between(option, value, 1, MOST_JOBS if option == "--jobs" else MOST_TRIALS)
     require_between("--seed", seed, 0, MOST_SEED)
+    model = model_spec(model).name
+    data, origin = open_source(source)
+    if not quiet and (decisions := how_it_was_read(origin)):
+        typer.echo(decisions, err=True)
     search = plan_search(
-        dataset, model, split=split, space=space, search_splits=search_splits, seed=seed, assignments=settings
+        data,
+        model,
+        origin=origin,
+        split=split,
+        space=space,
+        search_splits=search_splits,
+        seed=seed,
+        assignments=settings,
     )
-    model = search.plan.model
     file = settings_file(out, model)
     study_name = search.plan.name if name is None else name
     url = default_url(study_name) if storage is None else storage
@@ -136,13 +154,13 @@ def tune(
     if as_json:
         where = {"file": str(file), "folder": str(folder), "storage": readable(url)}
         typer.echo(
-            json.dumps({"dataset": dataset, "model": model, "split": search.plan.split, **table, **where}, indent=2)
+            json.dumps({"dataset": data.name, "model": model, "split": search.plan.split, **table, **where}, indent=2)
         )
     else:
-        _print_winner(search.plan.dataset, model, search.plan.split, table, file)
+        _print_winner(source, data.name, model, search.plan.split, table, file)
 
 
-def _print_winner(dataset: str, model: str, split: str, table: dict[str, Any], file: Path) -> None:
+def _print_winner(source: GraphSource, dataset: str, model: str, split: str, table: dict[str, Any], file: Path) -> None:
     from gwn.cli.train import format_summary
 
     search, final = table["search"], table["final"]
@@ -160,7 +178,23 @@ def _print_winner(dataset: str, model: str, split: str, table: dict[str, Any], f
     typer.echo(f"test with fresh seeds: {format_summary({**summary, 'count': final['runs'] - final['diverged']})}")
     if search["same_splits_as_final"]:
         typer.echo("Note: the search used the same published splits (never their test nodes) with other model seeds")
-    typer.echo(f"Saved in {file} [{dataset}.{split}]\nUse with: gwn train {dataset} --model {model} --split {split}")
+    typer.echo(f"Saved in {file} [{dataset}.{split}]")
+    typer.echo(f"Use with: gwn train {_as_given(source)} --model {model} --split {split}")
+
+
+def _as_given(source: GraphSource) -> str:
+    """How the same graph is named to another command."""
+    words = []
+    for name, value in asdict(source).items():
+        option = "--drop-column" if name == "drop_columns" else f"--{name.replace('_', '-')}"
+        if value is True:
+            words.append(option)
+        elif name == "dataset" and value:
+            words.append(shlex.quote(value))
+        elif value:
+            for one in value if isinstance(value, list) else [value]:
+                words.extend([option, shlex.quote(str(one))])
+    return " ".join(words)
 
 
 def _tuned(table: dict[str, Any]) -> dict[str, Any]:

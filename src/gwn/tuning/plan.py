@@ -9,9 +9,10 @@ from typing import Any
 import torch
 
 from gwn.data import PUBLISHED, Dataset, Split, load_dataset, make_splits
+from gwn.data.origin import open_origin
 from gwn.errors import GWNError
 from gwn.graph import Graph
-from gwn.io import content_key
+from gwn.io import content_key, safe_name
 from gwn.models import ModelSpec, model_spec
 from gwn.training.config import TrainConfig, parse_settings
 from gwn.tuning.spaces import SPACES, Space, choose_space
@@ -29,6 +30,7 @@ class Plan:
     seed              of the sampler
     settings          fixed settings of the model
     training          fixed settings of the training
+    origin            where the graph is opened again, None for a dataset by its name; what it is, `data` says
     """
 
     dataset: str
@@ -41,13 +43,14 @@ class Plan:
     seed: int
     settings: Mapping[str, Any]
     training: Mapping[str, Any]
+    origin: Mapping[str, Any] | None = None
 
     @property
     def name(self) -> str:
         """The study's name, with the first name that the model had: a renamed model goes on with its old studies."""
         first = (*model_spec(self.model).former_names, self.model)[0]
         described = {key: value for key, value in self.describe().items() if key != "space_key"} | {"model": first}
-        return f"{self.dataset}-{first}-{self.split}-{content_key(described)}"
+        return f"{safe_name(self.dataset)}-{first}-{self.split}-{content_key(described)}"
 
     @property
     def published(self) -> bool:
@@ -59,7 +62,12 @@ class Plan:
         return range(SEARCH_SEED, SEARCH_SEED + self.search_splits)
 
     def describe(self) -> dict[str, Any]:
-        return asdict(self)
+        return {name: value for name, value in asdict(self).items() if name != "origin"}
+
+    @property
+    def source(self) -> dict[str, Any]:
+        """Where the graph is opened again, also where that is simply its name."""
+        return {"dataset": self.dataset, "directed": False} if self.origin is None else dict(self.origin)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -90,9 +98,10 @@ class Search:
 
 
 def plan_search(
-    dataset: str,
+    dataset: str | Dataset,
     model: str,
     *,
+    origin: Mapping[str, Any] | None = None,
     split: str | None = None,
     space: str | None = None,
     search_splits: int = 3,
@@ -101,6 +110,7 @@ def plan_search(
 ) -> Search:
     """A new plan from what a user says, everything checked.
 
+    dataset       its name, or itself with the `origin` from which another process opens it again
     assignments   `name=value` for settings that are fixed rather than searched
     """
     spec = model_spec(model)
@@ -109,10 +119,10 @@ def plan_search(
     TrainConfig(**training)
     if search_splits < 1 or seed < 0:
         raise GWNError(f"a search needs at least one split and a seed from 0; got {search_splits} and {seed}")
-    data = load_dataset(dataset)
+    data = load_dataset(dataset) if isinstance(dataset, str) else dataset
     splits = make_splits(data, split, search_splits, SEARCH_SEED)
     plan = Plan(
-        dataset=dataset,
+        dataset=data.name,
         data=data.graph.content_hash(),
         model=spec.name,
         split=splits[0].kind,
@@ -122,13 +132,14 @@ def plan_search(
         seed=seed,
         settings=settings,
         training=training,
+        origin=origin,
     )
     return _search(plan, data, splits)
 
 
 def reopen_search(plan: Plan) -> Search:
     """The same search in another process."""
-    data = load_dataset(plan.dataset)
+    data = open_origin(plan.source)
     if data.graph.content_hash() != plan.data:
         raise GWNError(f"the files of {plan.dataset} have changed since the search began; start it again")
     return _search(plan, data, make_splits(data, plan.split, plan.search_splits, SEARCH_SEED))

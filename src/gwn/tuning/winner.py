@@ -43,7 +43,7 @@ def final_experiment(search: Search, name: str, best: FrozenTrial, runs: int) ->
         settings=best.user_attrs[SETTINGS],
         config=TrainConfig(**{**plan.training, **best.user_attrs[TRAINING]}),
         splits=make_splits(search.dataset, plan.split, runs),
-        origin={"dataset": plan.dataset, "directed": False},
+        origin=plan.source,
         settings_from={"study": name, "trial": best.number},
     )
 
