@@ -159,7 +159,9 @@ class Graph:
         source: str | None = None,
         target: str | None = None,
         drop: Sequence[str] = (),
+        text: Sequence[str] = (),
         features: str | None = None,
+        task: str = "classification",
         directed: bool = False,
     ) -> Graph:
         """From a table of nodes and a table of edges, read exactly as `gwn train --nodes … --edges …` reads files.
@@ -173,7 +175,9 @@ class Graph:
         weight    column of the edge weight
         source, target   columns of the edge's ends; without them found by name, else the first two
         drop      columns of `nodes` that are not features
+        text      columns of `nodes` whose words are features
         features  features made from the edges alone: see `gwn train --help`
+        task      classification, or regression: the label is a number
         directed  keep edges as they are instead of giving them both directions
         """
         read: Callable[..., Graph] = resolve("gwn.data.in_memory:graph_from_tables")
@@ -186,7 +190,9 @@ class Graph:
             source=source,
             target=target,
             drop=drop,
+            text=text,
             features=features,
+            task=task,
             directed=directed,
         )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -9,65 +11,160 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from gwn.data import Dataset
 from gwn.data.files import load_files
 from gwn.errors import GWNError
 
 NODES = "id,age,topic\na,1,x\nb,2,y\nc,3,x\n"
 EDGES = "source,target\na,b\nb,c\n"
-MANY = "id,f,t,topic\n" + "".join(f"{i},{i},word{i},{i % 2}\n" for i in range(30))
 PARQUET = pa.BufferOutputStream()
 pq.write_table(pa.table({"id": ["a"], "f": [1.0]}), PARQUET)
 PARQUET_BYTES = PARQUET.getvalue().to_pybytes()
 
-CASES: dict[str, tuple[dict[str, Any], str]] = {
+NUMBERS = "id,f,g,topic\n" + "".join(f"{i},{i % 9},{i},{i / 7}\n" for i in range(50))
+SEVERAL = "id,f,topic\n" + "".join(f"{i},{i % 9},{'a;b' if i % 3 else 'b;c;a'}\n" for i in range(50))
+LINKS = "source,target\n1,2\n"
+
+Case = tuple[dict[str, Any], str, dict[str, Any]]
+CASES: dict[str, Case] = {
     "unknown nodes": (
         {"edges": "source,target\na,b\nq,b\na,r\ns,t\n"},
         r"edges\.csv: 3 of 4 edges name nodes that nodes\.csv does not have: 'q', 's', 'r', … \(first in row 2\)"
         r".*column 'id'.*--id-column",
+        {"nodes": "id,key,age,topic\na,q,1,x\nb,r,2,y\nc,s,3,x\n", "edges": "s,t\nq,r\n", "id_column": "key"},
     ),
-    "an edge with an empty end": ({"edges": "source,target\na,\n"}, r"1 of 1 edges name nodes .*: ''"),
-    "duplicated ids": ({"nodes": NODES + "a,4,y\n"}, r"nodes\.csv: id 'a' is given to 2 rows of column 'id'"),
-    "an empty id": ({"nodes": NODES + ",4,y\n"}, r"column 'id' has no id in row 4"),
-    "a missing number": ({"nodes": NODES.replace("b,2", "b,")}, r"column 'age' has no value \(NaN\) in row 2"),
-    "NaN": ({"nodes": NODES.replace("b,2", "b,NaN")}, r"column 'age' has no value \(NaN\) in row 2"),
-    "infinity": ({"nodes": NODES.replace("b,2", "b,-inf")}, r"column 'age' has infinity in row 2"),
-    "an empty column": ({"nodes": "id,f,topic\na,,x\nb,,y\n"}, r"column 'f' is empty; drop it with --drop-column f"),
-    "a word among numbers": (
-        {"nodes": MANY.replace(",word", ",").replace("7,7,7,1", "7,7,seven,1")},
-        r"numeric column 't' has 'seven' in row 8",
+    "an edge with an empty end": (
+        {"edges": "source,target\na,\n"},
+        r"1 of 1 edges name nodes .*: ''",
+        {"edges": "source,target\na,b\n"},
     ),
-    "free text": ({"nodes": MANY}, r"text column 't' has 30 different values in 30 rows.*--drop-column t"),
-    "label column": ({"label_column": "topics"}, r"nodes\.csv: unknown label column 'topics'; did you mean 'topic'\?"),
-    "id column": ({"id_column": "idd"}, r"unknown id column 'idd'; did you mean 'id'\?"),
-    "weight column": ({"weight_column": "sauce"}, r"edges\.csv: unknown weight column 'sauce'; did you mean 'source'"),
-    "dropped column": ({"drop_columns": ["agee"]}, r"unknown column 'agee'; did you mean 'age'"),
-    "source column": ({"source_column": "x", "target_column": "target"}, r"unknown source column 'x'"),
-    "half of the edge columns": ({"source_column": "source"}, "both the source and the target column"),
-    "structural kind": ({"structural": "degre"}, "unknown structural features 'degre'; did you mean 'degree'"),
+    "duplicated ids": (
+        {"nodes": NODES + "a,4,y\n"},
+        r"nodes\.csv: id 'a' is given to 2 rows of column 'id'; .*own",
+        {"nodes": NODES + "d,4,y\n"},
+    ),
+    "an empty id": ({"nodes": NODES + ",4,y\n"}, r"column 'id' has no id in row 4", {"nodes": NODES + "d,4,y\n"}),
+    "label column": (
+        {"label_column": "topics"},
+        r"nodes\.csv: unknown label column 'topics'; did you mean 'topic'\?",
+        {"label_column": "topic"},
+    ),
+    "id column": ({"id_column": "idd"}, r"unknown id column 'idd'; did you mean 'id'\?", {"id_column": "id"}),
+    "weight column": (
+        {"weight_column": "sauce"},
+        r"edges\.csv: unknown weight column 'sauce'; did you mean 'source'",
+        {"weight_column": None},
+    ),
+    "dropped column": (
+        {"drop_columns": ["agee"]},
+        r"unknown column 'agee'; did you mean 'age'",
+        {"drop_columns": ["age"], "structural": "degree"},
+    ),
+    "text column": ({"text_columns": ["agee"]}, r"unknown text column 'agee'; did you", {"text_columns": ["age"]}),
+    "source column": (
+        {"source_column": "x", "target_column": "target"},
+        r"unknown source column 'x'",
+        {"source_column": "source", "target_column": "target"},
+    ),
+    "half of the edge columns": (
+        {"source_column": "source"},
+        "both the source and the target column",
+        {"source_column": "source", "target_column": "target"},
+    ),
+    "structural kind": (
+        {"structural": "degre"},
+        "unknown structural features 'degre'; did you mean 'degree'",
+        {"structural": "degree"},
+    ),
+    "task": ({"task": "regresion"}, "unknown task 'regresion'; did you mean 'regression'", {"task": "classification"}),
+    "a table without a header": (
+        {"no_header": ["edge"]},
+        "unknown table without a header 'edge'; did you mean 'edges'",
+        {"no_header": ["edges"], "edges": "a,b\n"},
+    ),
     "a negative weight": (
         {"edges": "source,target,w\na,b,1\na,c,-2\n", "weight_column": "w"},
         r"weight column 'w' has '-2' in row 2",
+        {"edges": "source,target,w\na,b,1\na,c,2\n", "weight_column": "w"},
     ),
-    "a weight of text": ({"weight_column": "target"}, r"weight column 'target' has 'b' in row 1"),
-    "no features": ({"nodes": "id,topic\na,x\nb,y\n"}, "no feature columns.*--features spectral.*--features structure"),
-    "one class": ({"nodes": NODES.replace("y", "x")}, "label column 'topic' has only the class 'x'"),
-    "no labels": ({"nodes": "id,f,topic\na,1,\nb,2,\n"}, "label column 'topic' has no label at all"),
-    "a number to predict": (
-        {"nodes": "id,f,topic\n" + "".join(f"{i},{i},{i / 7}\n" for i in range(50))},
-        "label column 'topic' has 50 different values in 50 labelled rows",
+    "a weight of text": ({"weight_column": "target"}, r"weight column 'target' has 'b' in row 1", {}),
+    "no features": (
+        {"nodes": "id,topic\na,x\nb,y\nc,x\n"},
+        "no feature columns; .*--features spectral.*--features structure",
+        {"nodes": "id,topic\na,x\nb,y\nc,x\n", "structural": "structure"},
     ),
-    "empty nodes": ({"nodes": ""}, r"nodes\.csv is empty"),
-    "blank edges": ({"edges": "\n \n"}, r"edges\.csv is empty"),
-    "only a header": ({"nodes": "id,f,topic\n"}, "column names but no rows"),
-    "a short row": ({"nodes": NODES + "d,1\n"}, r"nodes\.csv cannot be read: .*Expected 3 columns, got 2"),
-    "a long row": ({"edges": EDGES + "a,b,c\n"}, r"edges\.csv cannot be read: .*Expected 2 columns, got 3"),
-    "one column of edges": ({"edges": "source\na\n"}, r"edges\.csv has 1 column; edges need two"),
-    "no header": ({"edges": "a,b\nb,c\n"}, "the first line, a,b, is an edge and not column names"),
-    "the same column twice": ({"nodes": "id,f,f,topic\na,1,2,x\n"}, "two columns named 'f'"),
-    "binary as CSV": ({"nodes": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"}, "is not text, so it is not a CSV file"),
-    "Latin-1": ({"nodes": NODES.replace("x", "é").encode("latin-1")}, r"nodes\.csv is not in UTF-8; save it as UTF-8"),
-    "Parquet as CSV": ({"nodes": PARQUET_BYTES}, r"is a Parquet file; rename it to nodes\.parquet"),
+    "only a column that says nothing": (
+        {"nodes": "id,f,topic\na,7,x\nb,7,y\nc,7,x\n"},
+        r"no feature columns \('f': every cell is '7': left out\); .*--features spectral.*--features structure",
+        {"nodes": "id,f,topic\na,7,x\nb,7,y\nc,7,x\n", "structural": "structure"},
+    ),
+    "one class": (
+        {"nodes": NODES.replace("y", "x")},
+        "label column 'topic' has only the class 'x'; .*--label-column",
+        {"nodes": NODES.replace("y", "x").replace("age", "kind"), "label_column": "kind", "structural": "degree"},
+    ),
+    "no labels": ({"nodes": "id,f,topic\na,1,\nb,2,\n"}, "label column 'topic' has no label at all", {}),
+    "a name to predict": (
+        {"nodes": NUMBERS.replace("\n", "!\n"), "edges": LINKS, "label_column": "topic!"},
+        "it looks like an identifier or free text, classes are needed: name another column with --label-column",
+        {"nodes": NUMBERS.replace("\n", "!\n"), "edges": LINKS, "label_column": "f"},
+    ),
+    "several classes in a cell": (
+        {"nodes": SEVERAL.replace("0,0,a;b", "0,0,a"), "edges": LINKS},
+        r"several classes in one cell, '[abc;]+' for example; .* keep one of them in each cell",
+        {"nodes": SEVERAL.replace("a;b", "a").replace("b;c;a", "b"), "edges": LINKS},
+    ),
+    "empty nodes": ({"nodes": ""}, r"nodes\.csv is empty", {}),
+    "a byte order mark and nothing else": ({"nodes": b"\xef\xbb\xbf"}, r"nodes\.csv is empty", {}),
+    "blank edges": ({"edges": "\n \n"}, r"edges\.csv is empty", {}),
+    "only a header": ({"nodes": "id,f,topic\n"}, "column names but no rows", {}),
+    "a short row": ({"nodes": NODES + "d,1\n"}, r"nodes\.csv cannot be read: .*Expected 3 columns, got 2", {}),
+    "a long row": ({"edges": EDGES + "a,b,c\n"}, r"edges\.csv cannot be read: .*Expected 2 columns, got 3", {}),
+    "an open quotation mark": (
+        {"nodes": NODES + 'd,1,"x\ne,1,x\nf,2,y\n'},
+        r"a quotation mark that is never closed and swallows what follows; close it",
+        {"nodes": NODES + 'd,1,"x"\n'},
+    ),
+    "one column of edges": ({"edges": "source\na\n"}, r"edges\.csv has 1 column; edges need two", {}),
+    "edges without a header": (
+        {"edges": "a,b\nb,c\n"},
+        "the first line, a,b, is an edge and not column names; say --no-header edges",
+        {"edges": "a,b\nb,c\n", "no_header": ["edges"]},
+    ),
+    "nodes without a header": (
+        {"nodes": "a,1.5,x\nb,2,y\nc,3,x\n"},
+        r"nodes\.csv: the first line, a,1\.5,x, is a node .*; say --no-header nodes .*--label-column column-3",
+        {"nodes": "a,1.5,x\nb,2,y\nc,3,x\n", "no_header": ["nodes"], "label_column": "column-3"},
+    ),
+    "nodes that no edge names, without a header": (
+        {"nodes": "q,1.5,x\na,1,x\nb,2,y\nc,3,x\n"},
+        r"the first line, q,1\.5,x, is a node",
+        {"nodes": "q,1.5,x\na,1,x\nb,2,y\nc,3,x\n", "no_header": ["nodes"], "label_column": "column-3"},
+    ),
+    "the same column twice": (
+        {"nodes": "id,f,f,topic\na,1,2,x\n"},
+        "two columns named 'f'; rename one$",
+        {"nodes": "id,f,g,topic\na,1,2,x\nb,3,1,y\nc,3,4,x\n"},
+    ),
+    "the same number twice, without a header": (
+        {"nodes": "a,1,1,x\nb,2,3,y\nc,3,4,x\n"},
+        "two columns named '1'; rename one, or say --no-header edges or nodes",
+        {"nodes": "a,1,1,x\nb,2,3,y\nc,3,4,x\n", "no_header": ["nodes"], "label_column": "column-4"},
+    ),
+    "binary as CSV": ({"nodes": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"}, "is not text, so it is not a CSV file", {}),
+    "Latin-1": (
+        {"nodes": NODES.replace("x", "é").encode("latin-1")},
+        r"nodes\.csv is not in UTF-8; save it as UTF-8, .* iconv -f latin1 -t utf-8 nodes.csv > utf8-nodes.csv",
+        {"nodes": NODES.replace("x", "é")},
+    ),
+    "a Latin-1 header": (
+        {"nodes": NODES.replace("age", "âge").encode("latin-1")},
+        r"nodes\.csv is not in UTF-8",
+        {"nodes": NODES.replace("age", "âge")},
+    ),
+    "Parquet as CSV": ({"nodes": PARQUET_BYTES}, r"is a Parquet file; rename it to nodes\.parquet", {}),
 }
+"""What is given, what is said of it, and what is given when the advice was followed: by default, files in order."""
 
 
 def write(path: Path, content: str | bytes) -> Path:
@@ -75,20 +172,43 @@ def write(path: Path, content: str | bytes) -> Path:
     return path
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_one_line_says_what_is_wrong(case: str, tmp_path: Path) -> None:
-    given, says = CASES[case]
+def read(folder: Path, given: dict[str, Any]) -> Dataset:
     options = {"label_column": "topic", **given}
-    nodes = write(tmp_path / "nodes.csv", options.pop("nodes", NODES))
-    edges = write(tmp_path / "edges.csv", options.pop("edges", EDGES))
+    nodes = write(folder / "nodes.csv", options.pop("nodes", NODES))
+    edges = write(folder / "edges.csv", options.pop("edges", EDGES))
+    return load_files(edges=edges, nodes=nodes, **options)[0]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_one_line_says_what_is_wrong_and_following_it_works(case: str, tmp_path: Path) -> None:
+    given, says, followed = CASES[case]
     with pytest.raises(GWNError, match=says) as caught:
-        load_files(edges=edges, nodes=nodes, **options)
+        read(tmp_path, given)
     assert "\n" not in str(caught.value)
+    data = read(tmp_path, followed)
+    assert data.graph.num_edges >= 2
+    assert data.graph.num_classes >= 2
 
 
-def test_the_cases_start_from_files_that_load(tmp_path: Path) -> None:
-    nodes, edges = write(tmp_path / "nodes.csv", NODES), write(tmp_path / "edges.csv", EDGES)
-    assert load_files(edges=edges, nodes=nodes, label_column="topic")[0].graph.num_edges == 4
+def test_a_row_that_is_too_long_is_said_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gwn.data.tables.CSV_BLOCK_BYTES", 64)
+    with pytest.raises(GWNError, match="a row of more than 64 bytes; shorten the cell"):
+        read(tmp_path, {"nodes": NODES + f"d,1,{'x' * 300}\n" + "e,1,x\n"})
+    assert read(tmp_path, {"nodes": NODES + "d,1,x\n"}).graph.num_nodes == 4
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_the_command_that_makes_latin1_readable_does(tmp_path: Path, compressed: bool) -> None:
+    text = NODES.replace("x", "é").encode("latin-1")
+    nodes = write(
+        tmp_path / ("my nodes.csv.gz" if compressed else "my nodes.csv"), gzip.compress(text) if compressed else text
+    )
+    edges = write(tmp_path / "edges.csv", EDGES)
+    with pytest.raises(GWNError, match="is not in UTF-8") as caught:
+        load_files(edges=edges, nodes=nodes, label_column="topic")
+    subprocess.run(str(caught.value).partition("for example with ")[2], shell=True, cwd=tmp_path, check=True)
+    data, _ = load_files(edges=edges, nodes=tmp_path / "utf8-my nodes.csv", label_column="topic")
+    assert data.graph.class_names == ("y", "é")
 
 
 @pytest.mark.parametrize(
@@ -115,18 +235,3 @@ def test_a_missing_file_and_a_folder(tmp_path: Path) -> None:
     (tmp_path / "folder.csv").mkdir()
     with pytest.raises(GWNError, match=r"folder\.csv is a folder"):
         load_files(edges=edges, nodes=tmp_path / "folder.csv", label_column=None)
-
-
-def test_a_column_of_lists_is_refused(tmp_path: Path) -> None:
-    pq.write_table(pa.table({"id": ["a", "b", "c"], "emb": [[1.0], [2.0], [3.0]]}), tmp_path / "n.parquet")
-    edges = write(tmp_path / "edges.csv", EDGES)
-    with pytest.raises(GWNError, match=r"column 'emb' holds list.*--drop-column emb"):
-        load_files(edges=edges, nodes=tmp_path / "n.parquet", label_column=None)
-
-
-def test_nan_in_parquet_is_named(tmp_path: Path) -> None:
-    table = pa.table({"id": ["a", "b", "c"], "f": [1.0, float("nan"), None]})
-    pq.write_table(table, tmp_path / "n.parquet")
-    edges = write(tmp_path / "edges.csv", EDGES)
-    with pytest.raises(GWNError, match=r"column 'f' has no value \(NaN\) in row 2 and 1 more"):
-        load_files(edges=edges, nodes=tmp_path / "n.parquet", label_column=None)

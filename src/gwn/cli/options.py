@@ -26,6 +26,17 @@ DropColumns = Annotated[
     list[str],
     typer.Option("--drop-column", metavar="NAME", help="A node column that is not a feature; may be repeated."),
 ]
+TextColumns = Annotated[
+    list[str],
+    typer.Option("--text-column", metavar="NAME", help="A node column whose words are features; may be repeated."),
+]
+NoHeader = Annotated[
+    list[str],
+    typer.Option(
+        metavar="TABLE", help="edges or nodes: that table begins with data; its columns are column-1, column-2, ..."
+    ),
+]
+Task = Annotated[str, typer.Option(help="classification, or regression: predict the number in the label column.")]
 Features = Annotated[
     str | None,
     typer.Option(
@@ -46,18 +57,22 @@ class GraphSource:
     graph: GraphFile = None
     directed: Directed = False
     label_column: LabelColumn = None
+    task: Task = "classification"
     id_column: IdColumn = None
     weight_column: WeightColumn = None
     source_column: SourceColumn = None
     target_column: TargetColumn = None
     drop_columns: DropColumns = field(default_factory=list)
+    text_columns: TextColumns = field(default_factory=list)
     features: Features = None
+    no_header: NoHeader = field(default_factory=list)
 
     @property
     def reading(self) -> dict[str, Any]:
         """How the two tables are to be read: what `gwn.data.files.load_files` is told beside the files."""
-        names = ("label_column", "id_column", "weight_column", "source_column", "target_column", "drop_columns")
-        return {"structural": self.features, **{name: getattr(self, name) for name in names}}
+        elsewhere = {"dataset", "edges", "nodes", "graph", "directed", "features"}
+        reading = {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name not in elsewhere}
+        return {"structural": self.features, **reading}
 
 
 def takes_source(command: Callable[..., None]) -> Callable[..., None]:

@@ -11,15 +11,22 @@ from gwn.data import DATASETS, Dataset
 from gwn.data.files import load_files, load_graph_file
 from gwn.data.folders.folder import GraphFolder, is_folder
 from gwn.data.origin import by_name, open_origin
-from gwn.data.schema import FeatureSchema
+from gwn.data.schema import TASKS, FeatureSchema
 from gwn.errors import GWNError
 from gwn.outofcore.experiment import FileExperiment, OnColumns, predict_to_csv, require_in_memory
+from gwn.registry import require_known
 from gwn.spreadsheet import Written
 from gwn.training import Experiment, TrainedModel
 from gwn.training.memory import parse_memory
 
 Origin = dict[str, Any]
-COLUMN_KINDS = {"number": "number columns", "boolean": "true/false columns", "category": "category columns"}
+COLUMN_KINDS = {
+    "number": "number",
+    "boolean": "true/false",
+    "category": "category",
+    "date": "date",
+    "text": "text",
+}
 
 
 def open_source(source: GraphSource) -> tuple[Dataset, Origin]:
@@ -29,10 +36,14 @@ def open_source(source: GraphSource) -> tuple[Dataset, Origin]:
     if len(given) != 1:
         what = "nothing was given" if not given else f"{' and '.join(given)} were given"
         raise GWNError(f"{what}; name a dataset (`gwn data list`), or give --edges and --nodes, or --graph")
+    require_known("task", source.task, TASKS)
     if dataset is not None:
+        if source.task != "classification":
+            raise GWNError(f"{dataset} has classes and no numbers to predict; leave out --task {source.task}")
         return by_name(dataset, directed), {"dataset": dataset, "directed": directed}
     if graph is not None:
-        return load_graph_file(graph, directed=directed), {"graph": str(graph.resolve()), "directed": directed}
+        loaded = load_graph_file(graph, directed=directed, task=source.task)
+        return loaded, {"graph": str(graph.resolve()), "directed": directed, "task": source.task}
     assert edges is not None
     if nodes is None:
         raise GWNError("--edges needs --nodes: a table with one row a node, its features and its label")
@@ -42,18 +53,21 @@ def open_source(source: GraphSource) -> tuple[Dataset, Origin]:
 
 
 def how_it_was_read(origin: Mapping[str, Any]) -> str:
-    """What was decided about a user's tables, in one line; nothing for a graph that left nothing to decide."""
+    """What was decided about a user's tables, a line a decision; nothing for a graph that left nothing to decide."""
     if "schema" not in origin:
         return ""
     schema = FeatureSchema.from_json(origin["schema"])
     kinds = [column.kind for column in schema.columns]
-    counts = [f"{kinds.count(kind)} {word}" for kind, word in COLUMN_KINDS.items() if kind in kinds]
+    counted = [(kinds.count(kind), word) for kind, word in COLUMN_KINDS.items() if kind in kinds]
+    counts = [f"{count} {word} column{'s' * (count > 1)}" for count, word in counted]
     ids = "the row number from 0" if schema.id_column is None else f"column {schema.id_column!r}"
-    return (
-        f"{Path(origin['nodes']).name}: the id is {ids}, the class is in {schema.label_column!r}, features are "
+    target = "the number to predict" if schema.task == "regression" else "the class"
+    first = (
+        f"{Path(origin['nodes']).name}: the id is {ids}, {target} is in {schema.label_column!r}, features are "
         f"{', '.join(counts) or 'from the edges alone'}; {Path(origin['edges']).name}: edges go from "
         f"{schema.source_column!r} to {schema.target_column!r}"
     )
+    return "\n".join([first, *schema.decisions()])
 
 
 def changed_files(config: Mapping[str, Any], data: Dataset) -> str:
@@ -74,7 +88,7 @@ def reopen(origin: Mapping[str, Any] | None, edges: Path | None, nodes: Path | N
     origin = origin or {}
     directed = bool(origin.get("directed", False))
     if graph is not None:
-        return load_graph_file(graph, directed=directed)
+        return load_graph_file(graph, directed=directed, task=origin.get("task", "classification"))
     if (edges is None) != (nodes is None):
         raise GWNError("--edges and --nodes go together: give both, or neither for the graph it was trained on")
     if edges is not None and nodes is not None:

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from gwn.data.dataset import Dataset, usual_metric
+from gwn.data.headers import require_edge_header, require_node_header
 from gwn.data.node_ids import different_ids
 from gwn.data.schema import FeatureSchema, NodeTable
 from gwn.data.splits import Split, splits_from_masks
@@ -22,6 +23,7 @@ from gwn.data.tables import Table, first_line, read_head, read_table
 from gwn.errors import GWNError
 from gwn.graph import Graph, as_targets, undirected, undirected_edges, whole_numbers
 from gwn.io import file_sha256
+from gwn.registry import require_known
 
 MOST_UNPACKED = 1 << 30
 MASKS = ("train_mask", "val_mask", "test_mask")
@@ -177,7 +179,10 @@ def load_files(
     source_column: str | None = None,
     target_column: str | None = None,
     drop_columns: Sequence[str] = (),
+    text_columns: Sequence[str] = (),
     structural: str | None = None,
+    task: str = "classification",
+    no_header: Sequence[str] = (),
     schema: FeatureSchema | None = None,
     directed: bool = False,
     standardise: bool = True,
@@ -188,23 +193,35 @@ def load_files(
     label are to be predicted. Ids are compared as text: those of `id_column`, else of the column that holds the ids
     which the edges name (`gwn.data.node_ids`). With `schema`, this graph is read as an earlier one was.
     """
-    edge_table, node_table = (table if isinstance(table, Table) else read_table(table) for table in (edges, nodes))
+    no_header = no_header if schema is None else schema.no_header
+    for which in no_header:
+        require_known("table without a header", which, ("edges", "nodes"))
+    edge_table, node_table = (
+        table if isinstance(table, Table) else read_table(table, header=which not in no_header)
+        for which, table in (("edges", edges), ("nodes", nodes))
+    )
     if schema is not None and schema.endpoints_given and source_column is None and target_column is None:
         source_column, target_column = schema.source_column, schema.target_column
     ends = endpoint_names(edge_table, source_column, target_column)
     named_ends = [edge_table.ids(name) for name in ends]
     known = schema is not None
     if schema is None:
+        named = different_ids(*named_ends)
+        if "nodes" not in no_header and node_table.path.suffix:
+            require_node_header(node_table, named)
         schema = FeatureSchema.fit(
             node_table,
             label_column=label_column,
             id_column=id_column,
             weight_column=weight_column,
             drop_columns=drop_columns,
+            text_columns=text_columns,
             structural=structural,
             standardise=standardise,
-            named=different_ids(*named_ends),
+            named=named,
+            task=task,
         )
+        schema = replace(schema, no_header=tuple(no_header))
     else:
         schema = replace(
             schema,
@@ -215,8 +232,8 @@ def load_files(
     given = source_column is not None
     schema = replace(schema, source_column=ends[0], target_column=ends[1], endpoints_given=given)
     ids = schema.ids(node_table)
-    if edge_table.path.suffix:  # a table that was never in a file has names of its own
-        _require_header(edge_table, ids, ends)
+    if "edges" not in no_header and edge_table.path.suffix:  # a table that was never in a file has names of its own
+        require_edge_header(edge_table, ids, ends)
     edge_index = _endpoints(edge_table, node_table, ids, schema, named_ends)
     edge_weight = _weights(edge_table, schema.weight_column)
     if not directed:
@@ -285,15 +302,6 @@ def endpoint_names(table: Table, source: str | None, target: str | None) -> tupl
         raise GWNError(f"{table.path.name} has {len(names)} column; edges need two, for example source and target")
     first, second = list(table.columns)[:2]
     return first, second
-
-
-def _require_header(table: Table, ids: Any, ends: tuple[str, str]) -> None:
-    """Refuse a table whose column names are themselves an edge."""
-    if all(pc.index(ids, name).as_py() >= 0 for name in ends):
-        raise GWNError(
-            f"{table.path.name}: the first line, {','.join(ends)}, is an edge and not column names; "
-            "add a first line such as source,target"
-        )
 
 
 def _unknown(text: Any, found: Any) -> list[str]:

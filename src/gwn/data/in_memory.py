@@ -42,6 +42,7 @@ IN_PYTHON = {
     "--drop-column": "drop",
     "--text-column": "text",
     "--features": "features",
+    "--task": "task",
     "--directed": "directed",
 }
 """Option of the command line -> the argument that says the same in Python."""
@@ -76,7 +77,9 @@ def load_pair(
     source: str | None = None,
     target: str | None = None,
     drop: Sequence[str] = (),
+    text: Sequence[str] = (),
     features: str | None = None,
+    task: str = "classification",
     directed: bool = False,
     schema: FeatureSchema | None = None,
 ) -> tuple[Dataset, FeatureSchema]:
@@ -103,7 +106,9 @@ def load_pair(
             source_column=source,
             target_column=target,
             drop_columns=dropped,
+            text_columns=[text] if isinstance(text, str) else list(text),
             structural=features,
+            task=task,
             directed=directed,
             schema=schema,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -16,7 +17,7 @@ ID_NAMES = ("id", "node_id", "node")
 
 def row_numbers(table: Table) -> Any:
     """0, 1, 2, ... as text: the ids of a table that has no column of them."""
-    return pa.array([str(row) for row in range(table.rows)], pa.string())
+    return pc.cast(pa.array(np.arange(table.rows)), pa.string())
 
 
 def choose_id_column(table: Table, named: Any, columns: Sequence[str]) -> str | None:
@@ -59,7 +60,7 @@ def _first(table: Table) -> str:
 
 def _holds(table: Table, name: str, named: Any) -> bool:
     """Whether every id is in this column, and no cell is there twice."""
-    if pa.types.is_nested(table.columns[name].type):
+    if not table.is_readable(name):
         return False
     cells = table.ids(name)
     return len(pc.unique(cells)) == table.rows and bool(pc.all(pc.is_in(named, value_set=cells)).as_py())

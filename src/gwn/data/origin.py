@@ -21,7 +21,7 @@ def open_origin(origin: Mapping[str, Any] | None) -> Dataset:
     if "dataset" in origin:
         return by_name(origin["dataset"], directed)
     if "graph" in origin:
-        return load_graph_file(Path(origin["graph"]), directed=directed)
+        return load_graph_file(Path(origin["graph"]), directed=directed, task=origin.get("task", "classification"))
     if "schema" in origin:
         schema = FeatureSchema.from_json(origin["schema"])
         edges, nodes = Path(origin["edges"]), Path(origin["nodes"])

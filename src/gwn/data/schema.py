@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,108 +15,19 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from gwn.data.cells import choose_notation, numbers_of
+from gwn.data.columns import Column, LeftOut, column_from_json, infer_column
 from gwn.data.node_ids import choose_id_column, row_numbers
 from gwn.data.structural import structural_kinds, structural_names
-from gwn.data.tables import Table
+from gwn.data.tables import WHOLE, Table
 from gwn.errors import GWNError
 from gwn.graph import UNLABELLED, Graph
+from gwn.registry import require_known
+from gwn.sparse import SPARSE_DENSITY
 
-MOSTLY = 0.9
-"""A column with more numbers than this is meant to be numeric, and its other cells are mistakes."""
-
-FEW = 10
-"""A text column of more different values than this, and than half the rows, is prose or an identifier."""
-
-FLAGS = pa.array(["true", "false"])
-
-
-@dataclass(frozen=True, kw_only=True)
-class Column:
-    """What was learnt about a column: its kind, and the numbers or categories that encode it the same way again."""
-
-    name: str
-    kind: Literal["number", "boolean", "category"]
-    mean: float = 0.0
-    std: float = 1.0
-    categories: tuple[str, ...] = ()
-
-    @classmethod
-    def infer(cls, table: Table, name: str, *, standardise: bool) -> Column:
-        """The kind of a column from its cells."""
-        if _is_boolean(table, name):
-            return cls(name=name, kind="boolean")
-        values, wrong = table.numbers(name)
-        filled = int((~np.isnan(values) | wrong).sum())
-        if filled == 0:
-            raise GWNError(f"{table.path.name}: column {name!r} is empty; drop it with --drop-column {name}")
-        if wrong.sum() <= (1 - MOSTLY) * filled:
-            values = _numbers(table, name)
-            spread = float(values.std()) if standardise else 1.0
-            return cls(name=name, kind="number", mean=float(values.mean()) if standardise else 0.0, std=spread or 1.0)
-        categories = tuple(sorted(cell for cell in pc.unique(table.text(name)).to_pylist() if cell))
-        if len(categories) > max(FEW, table.rows // 2):
-            raise GWNError(
-                f"{table.path.name}: text column {name!r} has {len(categories)} different values in {table.rows} rows, "
-                f"which looks like free text or an identifier; drop it with --drop-column {name}"
-            )
-        return cls(name=name, kind="category", categories=categories)
-
-    @property
-    def feature_names(self) -> tuple[str, ...]:
-        """One name a feature."""
-        return tuple(f"{self.name}={c}" for c in self.categories) if self.kind == "category" else (self.name,)
-
-    def learn(self, table: Table, rows: NDArray[np.int64]) -> Column:
-        """The same column with its numbers learnt on these rows alone; how many features it gives stays the same."""
-        if self.kind != "number" or (self.mean, self.std) == (0.0, 1.0):
-            return self
-        values = _numbers(table, self.name)[rows]
-        return replace(self, mean=float(values.mean()), std=float(values.std()) or 1.0)
-
-    def encode(self, table: Table) -> Any:
-        """The features of this column, as a SciPy CSR matrix; a category never seen before is all zeros."""
-        if self.kind == "number":
-            return sp.csr_matrix(((_numbers(table, self.name) - self.mean) / self.std)[:, None])
-        if self.kind == "boolean":
-            return sp.csr_matrix(_flags(table, self.name)[:, None])
-        found = pc.index_in(table.text(self.name), value_set=pa.array(self.categories, pa.string()))
-        at = np.asarray(pc.fill_null(found, -1))
-        rows = np.flatnonzero(at >= 0)
-        return sp.csr_matrix((np.ones(rows.size), (rows, at[rows])), shape=(table.rows, len(self.categories)))
-
-
-def _numbers(table: Table, name: str) -> NDArray[np.float64]:
-    """A column in which every cell must be a finite number."""
-    values, wrong = table.numbers(name)
-    bad = np.flatnonzero(~np.isfinite(values))
-    if bad.size == 0:
-        return values
-    row = int(np.flatnonzero(wrong)[0]) if wrong.any() else int(bad[0])
-    held = repr(table.cell(name, row)) if wrong[row] else ("infinity" if np.isinf(values[row]) else "no value (NaN)")
-    also = f" and {bad.size - 1} more" if bad.size > 1 else ""
-    raise GWNError(
-        f"{table.path.name}: numeric column {name!r} has {held} in row {row + 1}{also}; "
-        f"every node needs a finite number there: fill it, or drop the column with --drop-column {name}"
-    )
-
-
-def _is_boolean(table: Table, name: str) -> bool:
-    if pa.types.is_floating(table.columns[name].type) or pa.types.is_integer(table.columns[name].type):
-        return False
-    lower = pc.utf8_lower(table.text(name))
-    return bool(pc.all(pc.is_in(lower, value_set=FLAGS)).as_py())
-
-
-def _flags(table: Table, name: str) -> NDArray[np.float64]:
-    lower = pc.utf8_lower(table.text(name))
-    wrong = np.flatnonzero(~np.asarray(pc.is_in(lower, value_set=FLAGS)))
-    if wrong.size:
-        row = int(wrong[0])
-        raise GWNError(
-            f"{table.path.name}: column {name!r} has {table.cell(name, row)!r} in row {row + 1}; "
-            "true or false is needed"
-        )
-    return np.asarray(pc.equal(lower, "true"), dtype=np.float64)
+TASKS = ("classification", "regression")
+WHOLE_NUMBER = re.compile(WHOLE)
+INTEGER = re.compile(r"-?\d{1,18}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,6 +40,9 @@ class FeatureSchema:
     source_column, target_column   of the edges; None where a run of version 0.1.0 did not say
     endpoints_given                whether a person named them: then another table must have them too
     bound_to                       hash of the graph on which alone the structural features mean something, or ""
+    task                           classification, or regression: then the label is a number and there are no classes
+    label_notation                 how the numbers of a regression are written, see `gwn.data.cells.NOTATIONS`
+    no_header                      which of the two tables, edges and nodes, begin with data
     """
 
     columns: tuple[Column, ...]
@@ -140,6 +55,9 @@ class FeatureSchema:
     target_column: str | None = None
     endpoints_given: bool = False
     bound_to: str = ""
+    task: str = "classification"
+    label_notation: str = ""
+    no_header: tuple[str, ...] = ()
 
     @classmethod
     def fit(
@@ -150,9 +68,11 @@ class FeatureSchema:
         id_column: str | None = None,
         weight_column: str | None = None,
         drop_columns: Sequence[str] = (),
+        text_columns: Sequence[str] = (),
         structural: str | None = None,
         standardise: bool = True,
         named: Any = None,
+        task: str = "classification",
     ) -> FeatureSchema:
         """Learn the encoding of every column that is not the id, the label or dropped.
 
@@ -160,30 +80,48 @@ class FeatureSchema:
         """
         if structural is not None:
             structural_kinds(structural)
-        for what, names in (("label column", [label_column]), ("id column", [id_column]), ("column", drop_columns)):
+        require_known("task", task, TASKS)
+        if table.rows == 0:
+            raise GWNError(f"{table.path} has column names but no rows")
+        for what, names in (
+            ("label column", [label_column]),
+            ("id column", [id_column]),
+            ("column", drop_columns),
+            ("text column", text_columns),
+        ):
             for name in names:
                 if name is not None:
                     table.require(what, name)
-        if table.rows == 0:
-            raise GWNError(f"{table.path} has column names but no rows")
         if id_column is None:
             free = [name for name in table.columns if name != label_column and name not in drop_columns]
             id_column = choose_id_column(table, pa.array([], pa.string()) if named is None else named, free)
-        special = {label_column, id_column, *drop_columns}
-        features = [name for name in table.columns if name not in special]
-        if not features and structural is None:
+        columns = tuple(
+            LeftOut(name=name, note="left out, as asked")
+            if name in drop_columns
+            else infer_column(table, name, standardise=standardise, text=name in text_columns)
+            for name in table.columns
+            if name not in (label_column, id_column)
+        )
+        if structural is None and not any(column.feature_names for column in columns):
+            why = "; ".join(f"{column.name!r}: {column.note}" for column in columns[:3])
             raise GWNError(
-                f"{table.path.name} has no feature columns; choose features made from the edges: --features spectral "
-                "(where a node lies in this graph), or --features structure, which also suits other graphs later"
+                f"{table.path.name} has no feature columns{f' ({why})' if why else ''}; choose features made from the "
+                "edges: --features spectral (where a node lies in this graph), or --features structure, which also "
+                "suits other graphs later"
             )
-        return cls(
-            columns=tuple(Column.infer(table, name, standardise=standardise) for name in features),
+        schema = cls(
+            columns=columns,
             label_column=label_column,
-            class_names=() if label_column is None else _class_names(table, label_column),
             id_column=id_column,
             weight_column=weight_column,
             structural=structural,
+            task=task,
         )
+        if label_column is None:
+            return schema
+        if task == "regression":
+            return replace(schema, label_notation=_target_notation(table, label_column))
+        return replace(schema, class_names=_class_names(table, label_column))
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -200,31 +138,57 @@ class FeatureSchema:
 
         structural   the features from the edges, which stand behind those of the table
         """
-        missing = [repr(column.name) for column in self.columns if column.name not in table.columns]
-        if missing:
-            more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
-            raise GWNError(
-                f"{table.path.name} lacks {len(missing)} of the {len(self.columns)} columns that the model was trained "
-                f"on: {', '.join(missing[:5])}{more}; give a table with the same columns"
-            )
-        blocks = [column.encode(table) for column in self.columns]
+        block = self.encode(table)
         if structural is not None:
-            blocks.append(sp.csr_matrix(structural))
-        x = sp.hstack(blocks, format="csr", dtype=np.float32)
-        x.sort_indices()
+            block = (
+                sp.hstack([block, sp.csr_matrix(structural)], format="csr")
+                if sp.issparse(block)
+                else np.hstack([block, structural])
+            )
+        if not sp.issparse(block):
+            return torch.from_numpy(block.astype(np.float32, copy=False))
+        block = block.astype(np.float32)
+        block.sort_indices()
         return torch.sparse_csr_tensor(
-            torch.from_numpy(x.indptr.astype(np.int64)),
-            torch.from_numpy(x.indices.astype(np.int64)),
-            torch.from_numpy(x.data),
-            x.shape,
+            torch.from_numpy(block.indptr.astype(np.int64)),
+            torch.from_numpy(block.indices.astype(np.int64)),
+            torch.from_numpy(block.data),
+            block.shape,
             check_invariants=True,
         )
 
+    def encode(self, table: Table) -> Any:
+        """The features of the columns, [N, f]: a SciPy CSR matrix where few are not zero, an array otherwise."""
+        used = [column for column in self.columns if column.feature_names]
+        missing = [repr(column.name) for column in used if column.name not in table.columns]
+        if missing:
+            more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
+            raise GWNError(
+                f"{table.path.name} lacks {len(missing)} of the {len(used)} columns that the model was trained "
+                f"on: {', '.join(missing[:5])}{more}; give a table with the same columns"
+            )
+        blocks = [column.encode(table) for column in used]
+        width = sum(block.shape[1] for block in blocks)
+        stored = sum(block.nnz if sp.issparse(block) else block.size for block in blocks)
+        if stored < SPARSE_DENSITY * table.rows * width:
+            return sp.hstack([sp.csr_matrix(block) for block in blocks], format="csr")
+        x = np.zeros((table.rows, width), dtype=np.float32)
+        start = 0
+        for block in blocks:
+            x[:, start : start + block.shape[1]] = block.toarray() if sp.issparse(block) else block
+            start += block.shape[1]
+        return x
+
     def labels(self, table: Table) -> Tensor | None:
-        """Class numbers, -1 where the cell is empty; None where the table has no label column."""
+        """Class numbers, -1 where the cell is empty; numbers, NaN where it is, of a regression.
+
+        None where the table has no label column.
+        """
         if self.label_column is None or self.label_column not in table.columns:
             return None
-        text = table.text(self.label_column)
+        if self.task == "regression":
+            return torch.from_numpy(_target(table, self.label_column, self.label_notation).astype(np.float32))
+        text = _label_text(table, self.label_column, whole=not any(map(WHOLE_NUMBER.match, self.class_names)))
         found = pc.index_in(text, value_set=pa.array(self.class_names, pa.string()))
         strange = pc.unique(text.filter(pc.and_(pc.is_null(found), pc.not_equal(text, "")))).to_pylist()
         if strange:
@@ -251,43 +215,100 @@ class FeatureSchema:
             raise GWNError(f"{table.path.name}: column {self.id_column!r} has no id in row {row}")
         return ids
 
+    def decisions(self) -> list[str]:
+        """What a person should know about how columns were read, a line each."""
+        return [f"column {column.name!r}: {column.note}" for column in self.columns if column.note]
+
     def to_json(self) -> dict[str, Any]:
         """As a plain dictionary for JSON."""
-        return asdict(self)
+        plain = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        plain["columns"] = [column.to_json() for column in self.columns]
+        return plain
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> FeatureSchema:
         """From what `to_json` gave, possibly by way of a file."""
         try:
-            fields = dict(data)
-            columns = tuple(
-                Column(**{**column, "categories": tuple(column["categories"])}) for column in fields.pop("columns")
-            )
-            if any(column.kind not in ("number", "boolean", "category") for column in columns):
-                raise ValueError("unknown kind of column")
-            return cls(columns=columns, class_names=tuple(fields.pop("class_names")), **fields)
-        except (KeyError, TypeError, ValueError) as error:
+            given: dict[str, Any] = {key: tuple(held) if isinstance(held, list) else held for key, held in data.items()}
+            columns = tuple(column_from_json(column) for column in given.pop("columns"))
+            return cls(columns=columns, **given)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise GWNError(f"the description of the features is damaged ({error!r}); train the model again") from error
+
+
+def _label_text(table: Table, name: str, whole: bool = True) -> Any:
+    """Labels as text, 1.0 as 1 where all are written so."""
+    text = table.text(name)
+    filled = text.filter(pc.not_equal(text, ""))
+    if whole and len(filled) and pc.all(pc.match_substring_regex(filled, WHOLE)).as_py():
+        return pc.replace_substring_regex(text, r"\.0+$", "")
+    return text
 
 
 def _class_names(table: Table, name: str) -> tuple[str, ...]:
     """The different labels: in the order of numbers where all are whole numbers, of text otherwise."""
-    text = table.text(name)
+    text = _label_text(table, name)
     names = [cell for cell in pc.unique(text).to_pylist() if cell]
     labelled = pc.sum(pc.not_equal(text, "")).as_py() or 0
+    where = f"{table.path.name}: label column {name!r}"
     if len(names) < 2:
         held = f"only the class {names[0]!r}" if names else "no label at all"
-        raise GWNError(f"{table.path.name}: label column {name!r} has {held}; at least two classes are needed")
-    if len(names) > max(20, labelled // 2):
+        raise GWNError(f"{where} has {held}; at least two classes are needed: name another with --label-column")
+    several = _cell_of_several(names)
+    if several is not None:
         raise GWNError(
-            f"{table.path.name}: label column {name!r} has {len(names)} different values in {labelled} labelled rows; "
-            "it looks like a number or an identifier, classes are needed"
+            f"{where} has several classes in one cell, {several!r} for example; one class a node is needed: "
+            "keep one of them in each cell"
         )
-    return tuple(sorted(names, key=int) if all(_is_integer(cell) for cell in names) else sorted(names))
+    if len(names) > max(20, labelled // 2):
+        numbers = not numbers_of(pa.array(names))[1].any()
+        advice = "say --task regression to predict a number, or name" if numbers else "name"
+        raise GWNError(
+            f"{where} has {len(names)} different values in {labelled} labelled rows; it looks like "
+            f"{'a number' if numbers else 'an identifier or free text'}, classes are needed: {advice} another column "
+            "with --label-column"
+        )
+    return tuple(sorted(names, key=int) if all(map(INTEGER.fullmatch, names)) else sorted(names))
 
 
-def _is_integer(cell: str) -> bool:
-    return cell.lstrip("-").isdecimal()
+def _cell_of_several(names: Sequence[str]) -> str | None:
+    """A cell such as "a;b", where most different cells are lists of the same few words."""
+    for sign in ";|":
+        lists = [name for name in names if sign in name]
+        words = {word.strip() for name in names for word in name.split(sign)}
+        if len(lists) > len(names) / 2 and len(words) < len(names) + len(lists):
+            return lists[0]
+    return None
+
+
+def _target_notation(table: Table, name: str) -> str:
+    numeric = pa.types.is_floating(table.columns[name].type) or pa.types.is_integer(table.columns[name].type)
+    notation = "" if numeric else choose_notation(table.text(name), table.decimal_comma)
+    if notation is None:
+        raise GWNError(
+            f"{table.path.name}: label column {name!r} holds words, {table.cell(name, 0)!r} for example, and a "
+            "regression predicts numbers; name another column with --label-column, or leave out --task regression"
+        )
+    known = _target(table, name, notation)
+    if np.unique(known[~np.isnan(known)]).size < 2:
+        raise GWNError(
+            f"{table.path.name}: label column {name!r} has no two different numbers to learn from; "
+            "name another column with --label-column"
+        )
+    return notation
+
+
+def _target(table: Table, name: str, notation: str) -> Any:
+    """Numbers to predict, NaN where the cell is empty."""
+    values, wrong = table.numbers(name, notation)
+    bad = np.flatnonzero(wrong | (np.abs(values) > np.finfo(np.float32).max))
+    if bad.size:
+        row = int(bad[0])
+        raise GWNError(
+            f"{table.path.name}: label column {name!r} has {table.cell(name, row)!r} in row {row + 1}; "
+            "finite numbers are needed, or an empty cell for a node to predict"
+        )
+    return values
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -331,7 +352,7 @@ def column_summary(schema: FeatureSchema, table: Table) -> list[dict[str, Any]]:
                 "role": role,
                 "missing": table.missing(name),
                 "features": 0 if column is None else len(column.feature_names),
-                "note": "not among the columns of the schema" if role == "dropped" else "",
+                "note": column.note if column is not None else "not among the model's columns" * (role == "dropped"),
             }
         )
     return rows

@@ -5,9 +5,10 @@ from __future__ import annotations
 import csv
 import gzip
 import re
+import shlex
 import zlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet
-from numpy.typing import NDArray
 
+from gwn.data.cells import Floats, Mask, days_of, days_of_type, numbers_of
 from gwn.errors import GWNError
 from gwn.io import file_sha256, open_regular
 from gwn.registry import require_known
@@ -32,10 +33,12 @@ CSV_BLOCK_BYTES = 1 << 24
 """No row may be longer than this."""
 
 
+CLOSE = "close it, or write two of them for one in the text"
+
+NUMERAL = re.compile(r"[+-]?[\d.,]+$")
+
 WHOLE = r"^-?\d+\.0+$"
 """A whole number as a spreadsheet or pandas writes it where other cells of the column were empty."""
-
-DECIMAL_COMMA = re.compile(r"[+-]?\d+(,\d+)?")
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +55,7 @@ class Table:
     rows: int
     decimal_comma: bool = False
     content_hash: str = ""
+    parsed: dict[tuple[str, str], tuple[Floats, Mask]] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def from_arrow(cls, path: Path, table: Any, *, decimal_comma: bool = False, content_hash: str = "") -> Table:
@@ -59,7 +63,8 @@ class Table:
         names = [name for name in table.column_names if name not in INDEX_NAMES]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
-            raise GWNError(f"{path} has two columns named {twice!r}; rename one")
+            data = ", or say --no-header edges or nodes where the first line is data" if NUMERAL.match(twice) else ""
+            raise GWNError(f"{path} has two columns named {twice!r}; rename one{data}")
         cells = {name: table[name].combine_chunks() for name in names}
         return cls(path, cells, table.num_rows, decimal_comma=decimal_comma, content_hash=content_hash)
 
@@ -84,7 +89,7 @@ class Table:
         except (pa.ArrowException, ValueError, NotImplementedError):
             raise GWNError(
                 f"{self.path.name}: column {name!r} holds {column.type}, which is neither text nor numbers; "
-                f"drop it with --drop-column {name}"
+                "name another column"
             ) from None
         return pc.if_else(pc.is_in(text, value_set=pa.array(missing, pa.string())), "", text)
 
@@ -96,29 +101,39 @@ class Table:
             text = pc.replace_substring_regex(text, r"\.0+$", "")
         return text
 
-    def numbers(self, name: str) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """A column as numbers, NaN where it is missing, and which cells hold something that is not a number."""
+    def numbers(self, name: str, notation: str = "") -> tuple[Floats, Mask]:
+        """A column as numbers, NaN where it is missing, and which cells hold something that is no number."""
         column = self.columns[name]
         if pa.types.is_floating(column.type) or pa.types.is_integer(column.type):
             values = pc.cast(column, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
             return values, np.zeros(self.rows, dtype=bool)
-        text = self.text(name)
-        try:  # in one go; only a column with text in it needs a look at its cells
-            values = pc.cast(pc.if_else(pc.equal(text, ""), "nan", text), pa.float64()).to_numpy()
-            return values, np.zeros(self.rows, dtype=bool)
-        except pa.ArrowInvalid:
-            pass
-        encoded = pc.dictionary_encode(text)
-        parsed = [_number(cell, self.decimal_comma) for cell in encoded.dictionary.to_pylist()]
-        at = np.asarray(encoded.indices)
-        numbers = np.array([np.nan if value is None else value for value in parsed] or [np.nan])
-        return numbers[at], np.array([value is None for value in parsed] or [False])[at]
+        return self._parsed(name, notation, lambda: numbers_of(self.text(name), notation, self.decimal_comma))
+
+    def days(self, name: str, written: str) -> tuple[Floats, Mask]:
+        """A column of dates as days since 1970, NaN where it is missing, and which cells hold no date."""
+        column = self.columns[name]
+        if pa.types.is_date(column.type) or pa.types.is_timestamp(column.type):
+            return days_of_type(column), np.zeros(self.rows, dtype=bool)
+        return self._parsed(name, written, lambda: days_of(self.text(name), written))
+
+    def _parsed(self, name: str, how: str, parse: Callable[[], tuple[Floats, Mask]]) -> tuple[Floats, Mask]:
+        """Text is parsed once: every run asks for the same columns again."""
+        if (name, how) not in self.parsed:
+            self.parsed[name, how] = parse()
+        return self.parsed[name, how]
+
+    def is_readable(self, name: str) -> bool:
+        """Whether a column holds single values that can be written as text."""
+        try:
+            self.text(name)
+        except GWNError:
+            return False
+        return True
 
     def missing(self, name: str) -> int:
         """How many cells of a column are empty."""
-        column = self.columns[name]
-        if pa.types.is_nested(column.type):
-            return int(column.null_count)
+        if not self.is_readable(name):
+            return int(self.columns[name].null_count)
         return int(pc.sum(pc.equal(self.text(name), "")).as_py() or 0)
 
     def cell(self, name: str, row: int) -> str:
@@ -126,10 +141,10 @@ class Table:
         return str(self.columns[name][row].as_py())
 
 
-def read_table(path: Path) -> Table:
+def read_table(path: Path, *, header: bool = True) -> Table:
     """Read a CSV, TSV or Parquet file, chosen by its suffix; its content must be what the suffix says.
 
-    CSV may be compressed: .csv.gz.
+    CSV may be compressed: .csv.gz. Without a header its columns are called column-1, column-2, ...
     """
     path = Path(path)
     suffix = suffix_of(path)
@@ -137,15 +152,25 @@ def read_table(path: Path) -> Table:
         raise GWNError(f"{path} is neither CSV nor Parquet; the file name must end in {', '.join(SUFFIXES)}")
     head = read_head(path)
     try:
-        table, separator = SUFFIXES[suffix](path, head)
-    except (pa.ArrowException, OSError, EOFError, zlib.error) as error:
-        if "invalid UTF8" in str(error):
-            raise GWNError(
-                f"{path} is not in UTF-8; save it as UTF-8, for example with "
-                f"iconv -f latin1 -t utf-8 {path.name} > utf8-{path.name}"
-            ) from None
-        raise GWNError(f"{path} cannot be read: {first_line(error)}") from error
+        table, separator = SUFFIXES[suffix](path, head, header)
+    except (pa.ArrowException, OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise GWNError(_what_is_wrong(path, error)) from None
     return Table.from_arrow(path, table, decimal_comma=separator in (";", "\t"))
+
+
+def _what_is_wrong(path: Path, error: Exception) -> str:
+    said = first_line(error)
+    if "UTF8" in said or isinstance(error, UnicodeDecodeError):
+        name, plain = shlex.quote(path.name), shlex.quote("utf8-" + path.name.removesuffix(".gz"))
+        recode = "iconv -f latin1 -t utf-8"
+        read = f"gunzip -c {name} | {recode}" if path.suffix == ".gz" else f"{recode} {name}"
+        return f"{path} is not in UTF-8; save it as UTF-8, for example with {read} > {plain}"
+    if "straddling" in said or "quoted" in said:
+        return (
+            f"{path} has a row of more than {CSV_BLOCK_BYTES:,} bytes; shorten the cell or, if a quotation mark in it "
+            f"is never closed, {CLOSE}"
+        )
+    return f"{path} cannot be read: {said}"
 
 
 def suffix_of(path: Path) -> str:
@@ -174,30 +199,38 @@ def first_line(error: Exception) -> str:
     return (str(error).strip() or type(error).__name__).splitlines()[0][:200]
 
 
-def _read_parquet(path: Path, head: bytes) -> tuple[Any, str]:
+def _read_parquet(path: Path, head: bytes, header: bool) -> tuple[Any, str]:
     if not head.startswith(b"PAR1"):
         raise GWNError(f"{path} is named as Parquet but is not; rename it if it is CSV, or write it again")
+    if not header:
+        raise GWNError(f"{path} is a Parquet file, whose columns have names; leave --no-header out for it")
     return pa.parquet.read_table(path), ""
 
 
-def _read_csv(path: Path, head: bytes) -> tuple[Any, str]:
+def _read_csv(path: Path, head: bytes, header: bool) -> tuple[Any, str]:
     compressed = path.suffix.lower() == ".gz"
     if head.startswith(b"PAR1"):
         raise GWNError(f"{path} is a Parquet file; rename it to {path.with_suffix('.parquet').name}")
     if b"\0" in head and not compressed:
         raise GWNError(f"{path} is not text, so it is not a CSV file; save the table as CSV in UTF-8, or as Parquet")
-    with (gzip.open if compressed else open)(path, "rt", encoding="utf-8-sig", errors="replace") as file:
-        header = next((line for line in file if line.strip()), "").rstrip("\n")
-    if not header:
+    with (gzip.open if compressed else open)(path, "rt", encoding="utf-8-sig", newline="") as file:
+        first = next((line for line in file if line.strip()), "").rstrip("\r\n")
+    if not first:
         raise GWNError(f"{path} is empty")
-    separator = "\t" if suffix_of(path) == ".tsv" else max(",;\t", key=header.count)
-    names = next(csv.reader([header], delimiter=separator))
+    separator = "\t" if suffix_of(path) == ".tsv" else max(",;\t", key=first.count)
+    names = next(csv.reader([first], delimiter=separator))
+    if not header:
+        names = [f"column-{number}" for number in range(1, len(names) + 1)]
     table = pa.csv.read_csv(
         path,
-        read_options=pa.csv.ReadOptions(block_size=CSV_BLOCK_BYTES),
+        read_options=pa.csv.ReadOptions(block_size=CSV_BLOCK_BYTES, column_names=None if header else names),
         parse_options=pa.csv.ParseOptions(delimiter=separator, newlines_in_values=True),
         convert_options=pa.csv.ConvertOptions(column_types={name: pa.string() for name in names}),
     )
+    if table.num_rows and any("\n" in str(table[at][-1]) for at in range(table.num_columns)):
+        with (gzip.open if compressed else open)(path, "rb") as file:
+            if sum(line.count(b'"') for line in file) % 2:
+                raise GWNError(f"{path} has a quotation mark that is never closed and swallows what follows; {CLOSE}")
     return table, separator
 
 
@@ -210,15 +243,3 @@ def _whole_numbers(column: Any) -> Any:
         return pc.cast(column, pa.int64())
     except pa.ArrowInvalid:
         return column
-
-
-def _number(cell: str, decimal_comma: bool) -> float | None:
-    """A cell as a number: NaN for an empty one, None for what is not a number."""
-    if not cell:
-        return float("nan")
-    if decimal_comma and DECIMAL_COMMA.fullmatch(cell):
-        cell = cell.replace(",", ".")
-    try:
-        return None if "_" in cell else float(cell)
-    except ValueError:
-        return None

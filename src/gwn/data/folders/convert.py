@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet
 import pyarrow.parquet as pq
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from gwn.data.files import ENDPOINTS
@@ -235,8 +236,8 @@ def _write_nodes(table: Table, schema: FeatureSchema, folder: FolderWriter, on_d
     for start in range(0, table.rows, NODE_ROWS):
         cells = {name: column.slice(start, NODE_ROWS) for name, column in table.columns.items()}
         part = replace(table, columns=cells, rows=min(NODE_ROWS, table.rows - start))
-        blocks = [np.asarray(column.encode(part).todense()) for column in schema.columns]
-        x.append(np.hstack(blocks))
+        block = schema.encode(part)
+        x.append(block.toarray() if sp.issparse(block) else block)
         labels = schema.labels(part)
         y.append(np.full(part.rows, UNLABELLED) if labels is None else labels.numpy())
         on_done("nodes", min(1.0, (start + NODE_ROWS) / table.rows))

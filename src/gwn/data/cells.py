@@ -1,0 +1,166 @@
+"""What the cells of a column of text mean as numbers and as dates; whole columns at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+MOSTLY = 0.9
+"""A column with more numbers than this is meant to be numeric, and its other cells count as missing."""
+
+NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$|^[+-]?(?i:inf|infinity)$|^(?i:nan)$"
+UNIT = r"[$€£¥₹%]|USD|EUR|GBP|CHF"
+BLANKS = " '’\u00a0\u202f"
+POINT, COMMA = "1,234.5", "1.234,5"
+NOTATIONS = {
+    POINT: (rf"^[+-]?(\d{{1,3}}([,{BLANKS}]\d{{3}})+|\d+)(\.\d+)?$", rf"[,{BLANKS}]", "."),
+    COMMA: (rf"^[+-]?(\d{{1,3}}([.{BLANKS}]\d{{3}})+|\d+)(,\d+)?$", rf"[.{BLANKS}]", ","),
+}
+"""Notation -> what a number looks like, what stands between thousands, and the decimal sign."""
+
+
+def numbers_of(text: Any, notation: str = "", decimal_comma: bool = False) -> tuple[Floats, Mask]:
+    """Text as numbers, NaN where a cell is empty or no number, and which cells hold something that is no number.
+
+    notation        "" for numbers as programs write them, else one of NOTATIONS, with or without a sign of money
+    decimal_comma   whether 1,5 is a number too
+    """
+    empty = pc.equal(text, "")
+    if not notation and not decimal_comma:
+        try:  # in one go; only a column with something else in it needs a look at its cells
+            return np.asarray(pc.cast(pc.if_else(empty, "nan", text), pa.float64())), np.zeros(len(text), dtype=bool)
+        except pa.ArrowInvalid:
+            pass
+    if notation:
+        pattern, between, point = NOTATIONS[notation]
+        text = _without_unit(text)
+        right = pc.match_substring_regex(text, pattern)
+        text = pc.replace_substring(pc.replace_substring_regex(text, between, ""), point, ".")
+    else:
+        if decimal_comma:
+            text = pc.replace_substring_regex(text, r"^([+-]?\d+),(\d+)$", r"\1.\2")
+        right = pc.match_substring_regex(text, NUMBER)
+    values = np.asarray(pc.cast(pc.if_else(right, text, "nan"), pa.float64()))
+    return values, np.asarray(pc.invert(pc.or_(right, empty)))
+
+
+def choose_notation(text: Any, decimal_comma: bool) -> str | None:
+    """How the filled cells write numbers; None where most of them are no numbers.
+
+    1,234 alone could be either: it is more than a thousand unless the table writes its decimals with a comma.
+    """
+    filled = pc.unique(text.filter(pc.not_equal(text, "")))
+    if len(filled) == 0:
+        return None
+    if numbers_of(filled, decimal_comma=decimal_comma)[1].mean() <= 1 - MOSTLY:
+        return ""
+    order = (COMMA, POINT) if decimal_comma else (POINT, COMMA)
+    wrong = {notation: numbers_of(filled, notation)[1].mean() for notation in order}
+    best = min(order, key=lambda notation: wrong[notation])
+    return best if wrong[best] <= 1 - MOSTLY else None
+
+
+def are_codes(text: Any) -> bool:
+    """Whether digits are names here and no amounts: postal codes, say, where 01583 begins with a zero."""
+    filled = text.filter(pc.not_equal(text, ""))
+    if not pc.any(pc.match_substring_regex(filled, r"^0\d+$")).as_py():
+        return False
+    return bool(pc.all(pc.match_substring_regex(filled, r"^\d+$")).as_py())
+
+
+def _without_unit(text: Any) -> Any:
+    before = pc.replace_substring_regex(text, rf"^([+-]?)\s*(?:{UNIT})\s*", r"\1")
+    return pc.replace_substring_regex(before, rf"\s*(?:{UNIT})$", "")
+
+
+TIME = (
+    r"(?:[T ]+(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}(?:\.\d+)?))?"
+    r"\s*(?P<zone>Z|UTC|[+-]\d{2}:?\d{2})?)?$"
+)
+YEAR, MONTH, DAY, NAMED = (
+    r"(?P<year>\d{4})",
+    r"(?P<month>\d{1,2})",
+    r"(?P<day>\d{1,2})",
+    r"(?P<named>[A-Za-z]{3})[a-z]*",
+)
+DATES = {
+    "year-month-day": rf"^{YEAR}-{MONTH}-{DAY}{TIME}",
+    "year/month/day": rf"^{YEAR}/{MONTH}/{DAY}{TIME}",
+    "day.month.year": rf"^{DAY}\.{MONTH}\.{YEAR}{TIME}",
+    "month/day/year": rf"^{MONTH}/{DAY}/{YEAR}{TIME}",
+    "day/month/year": rf"^{DAY}/{MONTH}/{YEAR}{TIME}",
+    "day-month-year": rf"^{DAY}-{MONTH}-{YEAR}{TIME}",
+    "day month year": rf"^{DAY}[ -]{NAMED}[ -]{YEAR}{TIME}",
+    "month day, year": rf"^{NAMED} {DAY}, ?{YEAR}{TIME}",
+    "year-month": rf"^{YEAR}-{MONTH}$",
+}
+"""How dates are written; of two that fit equally well the first is taken."""
+
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+DAY_SECONDS = 86400.0
+
+
+def days_of(text: Any, written: str) -> tuple[Floats, Mask]:
+    """Days since 1970 with their fractions, NaN where there is no date, and which filled cells hold none."""
+    found = pc.extract_regex(text, DATES[written])
+    parts = {found.type.field(at).name: found.field(at) for at in range(found.type.num_fields)}
+    fits = np.asarray(found.is_valid())
+    year = _whole(parts["year"], fits)
+    month = _month(parts["named"], fits) if "named" in parts else _whole(parts["month"], fits)
+    day = _whole(parts["day"], fits) if "day" in parts else np.ones_like(year)
+    right = fits & (year > 0) & (month >= 1) & (month <= 12) & (day >= 1)
+    first = np.where(right, (year - 1970) * 12 + month - 1, 0).astype("datetime64[M]")
+    length = ((first + 1).astype("datetime64[D]") - first.astype("datetime64[D]")).astype(np.int64)
+    right &= day <= length
+    days = first.astype("datetime64[D]").astype(np.float64) + day - 1
+    if "hour" in parts:
+        seconds = _number(parts["hour"], fits) * 3600 + _number(parts["minute"], fits) * 60
+        days += (seconds + _number(parts["second"], fits)) / DAY_SECONDS - _zone(parts["zone"], fits)
+        right &= (_number(parts["hour"], fits) < 24) & (_number(parts["minute"], fits) < 60)
+    return np.where(right, days, np.nan), np.asarray(pc.not_equal(text, "")) & ~right
+
+
+def choose_date(text: Any) -> str | None:
+    """How the filled cells write dates; None where most of them are no dates."""
+    filled = pc.unique(text.filter(pc.not_equal(text, "")))
+    if len(filled) == 0 or not pc.any(pc.match_substring_regex(filled.slice(0, 100), r"\d{4}")).as_py():
+        return None
+    wrong = {written: days_of(filled, written)[1].mean() for written in DATES}
+    best = min(DATES, key=lambda written: wrong[written])
+    return best if wrong[best] <= 1 - MOSTLY else None
+
+
+def days_of_type(column: Any) -> Floats:
+    """A column of Arrow's dates or timestamps as days since 1970, NaN where it is missing."""
+    stamps = pc.cast(column, pa.timestamp("us", tz=getattr(column.type, "tz", None)), safe=False)
+    micros = pc.cast(pc.cast(stamps, pa.int64()), pa.float64(), safe=False)
+    return np.asarray(micros.to_numpy(zero_copy_only=False)) / (DAY_SECONDS * 1e6)
+
+
+def _number(column: Any, fits: Mask) -> Floats:
+    cells = pc.if_else(pc.and_(pa.array(fits), pc.not_equal(pc.fill_null(column, ""), "")), column, "0")
+    return np.asarray(pc.cast(cells, pa.float64()))
+
+
+def _whole(column: Any, fits: Mask) -> NDArray[np.int64]:
+    return _number(column, fits).astype(np.int64)
+
+
+def _month(column: Any, fits: Mask) -> NDArray[np.int64]:
+    at = pc.index_in(pc.utf8_lower(pc.fill_null(column, "")), value_set=pa.array(MONTHS))
+    return np.where(fits, np.asarray(pc.fill_null(at, -1)) + 1, 0)
+
+
+def _zone(column: Any, fits: Mask) -> Floats:
+    """What a written offset, +02:00 say, is ahead of universal time, in days."""
+    found = pc.extract_regex(pc.fill_null(column, ""), r"^(?P<sign>[+-])(?P<hours>\d{2}):?(?P<minutes>\d{2})$")
+    there = np.asarray(found.is_valid()) & fits
+    ahead = (_number(found.field(1), there) * 60 + _number(found.field(2), there)) / 1440
+    return np.where(np.asarray(pc.equal(pc.fill_null(found.field(0), ""), "-")), -ahead, ahead)

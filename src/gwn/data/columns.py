@@ -1,0 +1,454 @@
+"""Columns of a node table by kind: how each becomes features, what it learns for that, and how it says so.
+
+What a column is, and how many features it gives, is decided on the whole table. The numbers that encode it (medians,
+means, spreads, quantiles, which categories there are) are learnt on the nodes that `learn` is told.
+"""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import MISSING, asdict, dataclass, fields, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from gwn.data.cells import MOSTLY, Floats, Mask, are_codes, choose_date, choose_notation, days_of
+from gwn.data.tables import Table
+from gwn.errors import GWNError
+
+Rows = NDArray[np.int64]
+
+FEW = 10
+"""A text column of more different values than this, and than half the rows, is prose or an identifier."""
+
+KNOTS = 129
+"""Quantiles that describe a skewed column."""
+
+HUGE = 1e30
+LARGEST = 1e6
+"""Larger features than this are cut: no network learns from them, and float32 must hold their products."""
+
+WORDS = 512
+"""Features of a column of text."""
+
+TRUE, FALSE = ("true", "yes", "y", "t", "1"), ("false", "no", "n", "f", "0")
+OTHER, EMPTY = "(other)", "(missing)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """A column and how it is encoded; `note` says what a person should know about that."""
+
+    kind: ClassVar[str]
+    name: str
+    note: str = ""
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """One name a feature."""
+        raise NotImplementedError
+
+    def learn(self, table: Table, rows: Rows) -> Column:
+        """The same column with its numbers learnt on these rows alone; its features stay as many."""
+        return self
+
+    def encode(self, table: Table) -> Any:
+        """Its features, [rows, features], as an array or a SciPy CSR matrix."""
+        raise NotImplementedError
+
+    def to_json(self) -> dict[str, Any]:
+        """As a plain dictionary: what differs from the defaults."""
+        defaults = {field.name: field.default for field in fields(self) if field.default is not MISSING}
+        learnt = {key: value for key, value in asdict(self).items() if value != defaults.get(key, MISSING)}
+        return {"kind": self.kind, **learnt}
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeftOut(Column):
+    """A column that is no feature; `note` says why."""
+
+    kind = "dropped"
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        return ()
+
+    def encode(self, table: Table) -> Any:
+        return np.zeros((table.rows, 0))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Number(Column):
+    """(f(v) - mean) / std, where f is the identity, or a map to normal scores where the column is skewed.
+
+    fill            stands for a missing cell: the median; None in runs of version 0.1.0, which take the mean
+    flag            whether a second feature is one where the cell is missing
+    flag_learnt     whether a training node has a missing cell: else the flag stays zero, as the network knows it
+    notation        how the numbers are written, see `gwn.data.cells.NOTATIONS`
+    knots, scores   f goes through these points, straight in between and level outside
+    plain           numbers as they are
+    """
+
+    kind = "number"
+    mean: float = 0.0
+    std: float = 1.0
+    fill: float | None = None
+    flag: bool = False
+    flag_learnt: bool = True
+    notation: str = ""
+    knots: tuple[float, ...] = ()
+    scores: tuple[float, ...] = ()
+    plain: bool = False
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        return (self.name, f"{self.name}={EMPTY}") if self.flag else (self.name,)
+
+    def read(self, table: Table) -> tuple[Floats, Mask]:
+        """The numbers, NaN where there is none, and which filled cells hold none."""
+        return table.numbers(self.name, self.notation)
+
+    def values(self, table: Table) -> Floats:
+        """The numbers, NaN where there is none; a column of mostly other things is refused."""
+        values, wrong = self.read(table)
+        if wrong.sum() > (1 - MOSTLY) * (~np.isnan(values) | wrong).sum():
+            row = int(np.flatnonzero(wrong)[0])
+            also = f" and {int(wrong.sum()) - 1} more" if wrong.sum() > 1 else ""
+            raise GWNError(
+                f"{table.path.name}: {self.kind} column {self.name!r} has {table.cell(self.name, row)!r} in row "
+                f"{row + 1}{also}; write it as a {self.kind}, or leave the cell empty"
+            )
+        return np.where(np.isfinite(values), values, np.nan)
+
+    def learn(self, table: Table, rows: Rows) -> Number:
+        values = self.values(table)[rows]
+        known = values[~np.isnan(values)]
+        if known.size == 0:
+            return replace(self, mean=0.0, std=1.0, fill=0.0, knots=(), scores=())
+        knots, scores = normal_scores(known) if is_skewed(known) and not self.plain else ((), ())
+        learnt = replace(
+            self,
+            fill=float(np.median(known)),
+            flag_learnt=known.size < values.size,
+            knots=knots,
+            scores=scores,
+        )
+        if self.plain:
+            return learnt
+        curve = learnt.curve(known)
+        return replace(learnt, mean=float(curve.mean()), std=float(curve.std()) or self.std)
+
+    def curve(self, values: Floats) -> Floats:
+        """f: beyond the knots it is level, and a quarter of the numbers keeps their differences finite."""
+        return np.interp(0.25 * values, 0.25 * np.array(self.knots), self.scores) if self.knots else values
+
+    def encode(self, table: Table) -> Any:
+        values = self.values(table)
+        missing = np.isnan(values)
+        fill = self.fill
+        if fill is None:
+            fill = float(np.interp(self.mean, self.scores, self.knots)) if self.knots else self.mean
+        z = ((self.curve(np.where(missing, fill, values)) - self.mean) / self.std).clip(-LARGEST, LARGEST)
+        return np.column_stack([z, missing & self.flag_learnt]) if self.flag else z[:, None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Date(Number):
+    """Days since 1970 as a number, and where they vary the month, the weekday and the hour as points of a circle.
+
+    written   how the dates are written, see `gwn.data.cells.DATES`; "" for a column of Arrow's dates
+    parts     which circles there are
+    """
+
+    kind = "date"
+    written: str = ""
+    parts: tuple[str, ...] = ()
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        circles = tuple(f"{self.name} {part} {axis}" for part in self.parts for axis in ("sin", "cos"))
+        return super().feature_names + circles
+
+    def read(self, table: Table) -> tuple[Floats, Mask]:
+        return table.days(self.name, self.written or "year-month-day")
+
+    def encode(self, table: Table) -> Any:
+        days = self.values(table)
+        circles = []
+        for part in self.parts:
+            angle = 2 * np.pi * np.nan_to_num(date_part(days, part))
+            circles += [np.where(np.isnan(days), 0.0, np.sin(angle)), np.where(np.isnan(days), 0.0, np.cos(angle))]
+        return np.column_stack([super().encode(table), *circles])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Boolean(Column):
+    """One for true; a missing cell has the share of true ones among the training nodes, `mean`."""
+
+    kind = "boolean"
+    mean: float = 0.0
+    flag: bool = False
+    flag_learnt: bool = True
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        return (self.name, f"{self.name}={EMPTY}") if self.flag else (self.name,)
+
+    def values(self, table: Table) -> Floats:
+        """One, zero, or NaN for a missing cell; anything else is refused."""
+        text = pc.utf8_lower(pc.replace_substring_regex(table.text(self.name), r"^([01])\.0+$", r"\1"))
+        yes, no, empty = (np.asarray(pc.is_in(text, value_set=pa.array(words))) for words in (TRUE, FALSE, ("",)))
+        wrong = np.flatnonzero(~(yes | no | empty))
+        if wrong.size:
+            row = int(wrong[0])
+            raise GWNError(
+                f"{table.path.name}: column {self.name!r} has {table.cell(self.name, row)!r} in row {row + 1}; "
+                "true or false is needed, or an empty cell"
+            )
+        return np.where(empty, np.nan, yes.astype(np.float64))
+
+    def learn(self, table: Table, rows: Rows) -> Boolean:
+        values = self.values(table)[rows]
+        known = values[~np.isnan(values)]
+        return replace(self, mean=float(known.mean()) if known.size else 0.0, flag_learnt=known.size < values.size)
+
+    def encode(self, table: Table) -> Any:
+        values = self.values(table)
+        missing = np.isnan(values)
+        found = np.where(missing, self.mean, values)
+        return sp.csr_matrix(np.column_stack([found, missing & self.flag_learnt]) if self.flag else found[:, None])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Category(Column):
+    """One feature a category; missing cells and rare categories have one of their own where there are any.
+
+    unseen   features that no training node has: their nodes go to the other ones, or have only zeros
+    """
+
+    kind = "category"
+    categories: tuple[str, ...] = ()
+    flag: bool = False
+    other: bool = False
+    unseen: tuple[str, ...] = ()
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The categories, missing and other among them."""
+        return (*self.categories, *([EMPTY] if self.flag else []), *([OTHER] if self.other else []))
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        return tuple(f"{self.name}={feature}" for feature in self.features)
+
+    def codes(self, table: Table) -> NDArray[np.int64]:
+        """The number of each row's feature, -1 for none."""
+        text = table.text(self.name)
+        at = np.array(pc.fill_null(pc.index_in(text, value_set=pa.array(self.categories, pa.string())), -1), np.int64)
+        if self.flag:
+            at[np.asarray(pc.equal(text, ""))] = len(self.categories)
+        other = len(self.features) - 1 if self.other else -1
+        at[np.isin(at, [place for place, feature in enumerate(self.features) if feature in self.unseen])] = other
+        at[at < 0] = other
+        return np.where(at == other, -1, at) if OTHER in self.unseen else at
+
+    def learn(self, table: Table, rows: Rows) -> Category:
+        codes = replace(self, unseen=()).codes(table)[rows]
+        counts = np.bincount(codes[codes >= 0], minlength=len(self.features))
+        return replace(self, unseen=tuple(f for f, count in zip(self.features, counts, strict=True) if count == 0))
+
+    def encode(self, table: Table) -> Any:
+        at = self.codes(table)
+        rows = np.flatnonzero(at >= 0)
+        return sp.csr_matrix((np.ones(rows.size), (rows, at[rows])), shape=(table.rows, len(self.features)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Text(Column):
+    """How often each word is in the cell, words hashed to `width` features, each row of length one."""
+
+    kind = "text"
+    width: int = WORDS
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        return tuple(f"{self.name} words {number}" for number in range(self.width))
+
+    def encode(self, table: Table) -> Any:
+        from sklearn.feature_extraction.text import HashingVectorizer
+
+        words = HashingVectorizer(n_features=self.width, alternate_sign=False)
+        return words.transform(table.text(self.name).to_pylist())
+
+
+KINDS: dict[str, type[Column]] = {kind.kind: kind for kind in (Number, Boolean, Category, Date, Text, LeftOut)}
+FORMER = {"mean", "std", "categories"}
+"""What version 0.1.0 wrote for every kind of column."""
+
+
+def column_from_json(data: dict[str, Any]) -> Column:
+    """Back from `to_json`."""
+    kind = KINDS[data["kind"]]
+    known = {field.name for field in fields(kind)}
+    given: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}
+    del given["kind"]
+    return kind(**{key: value for key, value in given.items() if key in known or key not in FORMER})
+
+
+def normal_scores(values: Floats) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Points through which an increasing curve brings these numbers to a normal distribution; ties share a rank."""
+    distinct, counts = np.unique(values, return_counts=True)
+    upper = np.cumsum(counts)
+    middle = (upper - counts / 2) / values.size
+    if distinct.size > KNOTS:
+        at = np.unique(np.searchsorted(middle, np.linspace(0, 1, KNOTS)).clip(0, distinct.size - 1))
+        distinct, middle = distinct[at], middle[at]
+    return tuple(distinct.tolist()), tuple(ndtri(middle).tolist())
+
+
+def is_skewed(values: Floats) -> bool:
+    """Whether mean and spread say little of these numbers: some are eight robust deviations from the median, or huge.
+
+    Few different numbers are never skewed; numbers most of which are equal are, as counts of rare things are.
+    """
+    if np.abs(values).max() > HUGE:
+        return True
+    if np.unique(values).size <= FEW:
+        return False
+    low, median, high = np.percentile(values, [25, 50, 75])
+    return bool(high == low or np.abs(values - median).max() > 8 * (high - low) / 1.349)
+
+
+def date_part(days: Floats, part: str) -> Floats:
+    """Where in the year, the week or the day each date is, from 0 to 1; NaN for none."""
+    if part == "hour":
+        return days % 1
+    if part == "weekday":
+        return ((np.floor(days) + 3) % 7) / 7  # 1970 began on a Thursday
+    whole = np.floor(np.nan_to_num(days)).astype("datetime64[D]")
+    months = whole.astype("datetime64[M]").astype(np.int64) % 12
+    return np.where(np.isnan(days), np.nan, months / 12)
+
+
+def infer_column(table: Table, name: str, *, standardise: bool = True, text: bool = False) -> Column:
+    """What a column is, from its cells, with its numbers learnt on the whole table.
+
+    text   use its words, whatever else it might be
+    """
+    if text:
+        return Text(name=name, note=f"its words, hashed to {WORDS} features")
+    return _decide(table, name, standardise).learn(table, np.arange(table.rows))
+
+
+def _decide(table: Table, name: str, standardise: bool) -> Column:
+    kind = table.columns[name].type
+    if not table.is_readable(name):
+        return LeftOut(name=name, note=f"it holds {kind}: left out")
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        return _date(table, name, "")
+    numeric = pa.types.is_floating(kind) or pa.types.is_integer(kind)
+    cells = table.text(name)
+    filled = cells.filter(pc.not_equal(cells, ""))
+    missing = len(filled) < table.rows
+    distinct = pc.unique(filled)
+    if len(filled) == 0:
+        return LeftOut(name=name, note="it is empty: left out")
+    if len(distinct) == 1:
+        if missing:
+            return Category(name=name, categories=tuple(distinct.to_pylist()), flag=True)
+        return LeftOut(name=name, note=f"every cell is {_short(distinct[0].as_py())}: left out")
+    if _is_boolean(table, name, distinct):
+        return Boolean(name=name, flag=missing)
+    notation = "" if numeric else None if are_codes(distinct) else choose_notation(cells, table.decimal_comma)
+    if notation is not None:
+        return _number(table, name, notation, standardise)
+    written = choose_date(cells)
+    if written is not None:
+        return _date(table, name, written)
+    return _category(table, name, filled, missing)
+
+
+def _number(table: Table, name: str, notation: str, standardise: bool) -> Column:
+    column = Number(name=name, notation=notation, plain=not standardise)
+    notes = [f"numbers are read as {notation}"] if notation else []
+    values, odd = _numbers_and_notes(column, table)
+    if odd:
+        notes.append(odd)
+    known = values[~np.isnan(values)]
+    if known.size == 0 or np.unique(known).size == 1:
+        return LeftOut(name=name, note="no two finite numbers differ: left out")
+    if standardise and is_skewed(known):
+        notes.append("skewed: by its quantiles")
+    return replace(column, flag=known.size < values.size, note="; ".join(notes))
+
+
+def _numbers_and_notes(column: Number, table: Table) -> tuple[Floats, str]:
+    values, wrong = column.read(table)
+    infinite = int(np.isinf(values).sum())
+    notes = []
+    if wrong.any():
+        row, count = int(np.flatnonzero(wrong)[0]), int(wrong.sum())
+        what = f"{_short(table.cell(column.name, row))} in row {row + 1}"
+        more = f" and {count - 1} more are" if count > 1 else " is"
+        notes.append(f"{what}{more} no {column.kind} and missing therefore")
+    if infinite:
+        notes.append(f"{infinite} infinite cell{'s are' if infinite > 1 else ' is'} missing therefore")
+    return np.where(np.isfinite(values), values, np.nan), "; ".join(notes)
+
+
+def _date(table: Table, name: str, written: str) -> Column:
+    column = Date(name=name, written=written)
+    days, odd = _numbers_and_notes(column, table)
+    known = days[~np.isnan(days)]
+    if known.size == 0 or np.unique(known).size == 1:
+        return LeftOut(name=name, note="no two dates differ: left out")
+    parts = tuple(part for part in ("month", "weekday", "hour") if np.unique(date_part(known, part)).size > 1)
+    notes = [f"dates are read as {written}"] if written else []
+    if "/" in written and not written.startswith("year") and not _certain(table, name, written):
+        notes[0] += ", which no cell proves: month and day may be the other way round"
+    note = "; ".join([*notes, *([odd] if odd else [])])
+    return replace(column, flag=known.size < days.size, parts=parts, note=note)
+
+
+def _certain(table: Table, name: str, written: str) -> bool:
+    """Whether some cell cannot be read with month and day the other way round."""
+    other = "month/day/year" if written.startswith("day") else "day/month/year"
+    return bool(days_of(table.text(name), other)[1].any())
+
+
+def _category(table: Table, name: str, filled: Any, missing: bool) -> Column:
+    counted = pc.value_counts(filled)
+    names, counts = counted.field("values"), np.asarray(counted.field("counts"))
+    frequent = counts >= max(1, min(10, table.rows // 200))
+    if (~frequent).sum() == 1:
+        frequent[:] = True
+    pooled = int((~frequent).sum())
+    if len(names) > max(FEW, table.rows // 2) or counts[~frequent].sum() > MOSTLY * len(filled):
+        return LeftOut(
+            name=name,
+            note=f"it has {len(names):,} different texts: left out; --text-column {shlex.quote(name)} uses its words",
+        )
+    return Category(
+        name=name,
+        categories=tuple(sorted(names.filter(pa.array(frequent)).to_pylist())),
+        flag=missing,
+        other=pooled > 0,
+        note=f"{pooled:,} rare categories are one" if pooled else "",
+    )
+
+
+def _is_boolean(table: Table, name: str, distinct: Any) -> bool:
+    """Whether the two different cells are a pair such as yes and no, or 0 and 1."""
+    if len(distinct) > 4:
+        return False
+    words = {cell.lower().removesuffix(".0") for cell in distinct.to_pylist()}
+    return any(words == {yes, no} for yes, no in zip(TRUE, FALSE, strict=True))
+
+
+def _short(cell: str) -> str:
+    return repr(cell if len(cell) <= 40 else cell[:37] + "...")

@@ -1,0 +1,67 @@
+"""Whether the first line of a table is data and no column names: then it is refused, and --no-header reads it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from gwn.data.cells import numbers_of
+from gwn.data.tables import Table
+from gwn.errors import GWNError
+
+NAMES = "its columns are then called column-1, column-2, ..."
+
+
+def require_edge_header(table: Table, ids: Any, ends: tuple[str, str]) -> None:
+    """Refuse a table whose column names are themselves an edge."""
+    if all(pc.index(ids, name).as_py() >= 0 for name in ends):
+        raise GWNError(
+            f"{table.path.name}: the first line, {','.join(ends)}, is an edge and not column names; say --no-header "
+            f"edges ({NAMES}), or add a first line such as source,target"
+        )
+
+
+def require_node_header(table: Table, named: Any) -> None:
+    """Refuse a table whose column names are themselves a node: the id that edges miss, or numbers above numbers.
+
+    named   the different ids that the edges name
+    """
+    names = list(table.columns)
+    if not (_is_missing_id(table, named) or _numbers_above_numbers(table)):
+        return
+    shown = ",".join(names[:6]) + (",..." if len(names) > 6 else "")
+    label = f"column-{len(names)}"
+    raise GWNError(
+        f"{table.path.name}: the first line, {shown}, is a node and not column names; say --no-header nodes ({NAMES}; "
+        f"--label-column {label} is the last), or add a first line with the names"
+    )
+
+
+def _is_missing_id(table: Table, named: Any) -> bool:
+    """Whether one column holds every id that the edges name but one, and that one is its own name."""
+    for name in table.columns:
+        if pc.index(named, name).as_py() < 0 or not table.is_readable(name):
+            continue
+        cells = table.ids(name)
+        absent = pc.unique(named.filter(pc.invert(pc.is_in(named, value_set=cells)))).to_pylist()
+        if absent == [name] and len(named) > 1:
+            return True
+    return False
+
+
+def _numbers_above_numbers(table: Table) -> bool:
+    """Whether numbers stand above all columns of numbers; 0, 1, 2, ... are numbers of columns and no data."""
+    numeric = [name for name in table.columns if _is_numeric(table, name)]
+    values, wrong = numbers_of(pa.array(numeric, pa.string()))
+    if not numeric or wrong.any() or np.isnan(values).any():
+        return False
+    counted = np.diff(values)
+    return not (len(numeric) > 1 and (counted == 1).all()) and not (len(numeric) == 1 and values[0] in (0, 1))
+
+
+def _is_numeric(table: Table, name: str) -> bool:
+    values, wrong = table.numbers(name) if table.is_readable(name) else (np.array([np.nan]), np.array([False]))
+    return not wrong.any() and not np.isnan(values).all()
