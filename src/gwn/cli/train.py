@@ -11,7 +11,7 @@ import typer
 
 from gwn.cli.options import GraphSource, takes_source
 from gwn.cli.processes import training_processes
-from gwn.cli.terminal import print_table
+from gwn.cli.terminal import print_table, printable
 from gwn.errors import MOST_RUNS, MOST_SEED, GWNError, require_between
 
 if TYPE_CHECKING:
@@ -32,6 +32,9 @@ def train(
         "none", help="masked: show the network the training labels of other nodes; none: features alone."
     ),
     smooth: str = typer.Option("none", help="correct: correct and smooth what the trained network says, or none."),
+    class_weights: str = typer.Option(
+        "none", help="balanced: each class weighs as much as the others, which helps rare ones; none: each node does."
+    ),
     device: str = typer.Option("auto", help="auto, cpu, cuda or mps."),
     dtype: str = typer.Option("float32", help="float32 or float64."),
     precompute: bool = typer.Option(
@@ -49,6 +52,9 @@ def train(
     tuned: bool = typer.Option(True, "--tuned/--no-tuned", help="Use tuned settings where there are any, or not."),
     out: Path = typer.Option(Path("runs"), help="Folder for the results."),
     force: bool = typer.Option(False, "--force", help="Compute again what is already there."),
+    details: bool | None = typer.Option(
+        None, "--details/--no-details", help="A table of the classes on test. Default: for your own graphs."
+    ),
     as_json: bool = typer.Option(False, "--json", help="Print the whole result as JSON."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress."),
 ) -> None:
@@ -81,6 +87,7 @@ def train(
         spec = model_spec(model)
         for_model, for_training = parse_settings(spec, [*settings, "precompute=true"] if precompute else settings)
         options = {"device": device, "dtype": dtype, "deterministic": deterministic, "labels": labels, "smooth": smooth}
+        options["class_weights"] = class_weights
         config = TrainConfig(**{**spec.training, **options, **for_training})
         chosen = effective_settings(spec, for_model)
         spec.build(1, 2, **chosen)  # a wrong setting is said before any data is read
@@ -130,13 +137,15 @@ def train(
     if as_json:
         typer.echo(json.dumps({**result, "folder": str(folder)}, indent=2))
     else:
-        print_result(result, folder)
+        print_result(result, folder, details=source.dataset is None if details is None else details)
+    for line in result["warnings"]:
+        typer.echo(f"gwn: warning: {printable(line)}", err=True)
     if result["summary"]["finished"] == 0:
         raise GWNError(f"none of the {runs} runs finished: {result['runs'][0]['reason']}")
 
 
-def print_result(result: dict[str, Any], folder: Path) -> None:
-    """The runs as a table, and their summary below it."""
+def print_result(result: dict[str, Any], folder: Path, details: bool = False) -> None:
+    """The runs as a table, their summary below it, and, with `details`, how good the answers are class by class."""
     from gwn.training.metrics import METRICS
 
     data, runs = result["dataset"], result["runs"]
@@ -147,6 +156,8 @@ def print_result(result: dict[str, Any], folder: Path) -> None:
     for part, name in (("val", "validation"), ("test", "test")):
         if result["summary"][part] is not None:
             typer.echo(f"{name:>10}: {format_summary(result['summary'][part], result['metric'])}")
+    if details and result["summary"]["details"] is not None:
+        print_details(result["summary"]["details"], result["classes"])
     typer.echo(
         f"{runs[0]['parameters']:,} parameters; data {data['hash'][:12]}, device {result['environment']['device']}"
     )
@@ -154,6 +165,34 @@ def print_result(result: dict[str, Any], folder: Path) -> None:
         typer.echo(f"Note: {result['caveat']}")
     if result["summary"]["finished"]:
         typer.echo(f"Saved in {folder}\nPredict with: gwn predict {folder} --out predictions.csv")
+
+
+MOST_ROWS = 20
+"""Classes in the table of a result; the others are in result.json."""
+
+
+def print_details(found: dict[str, Any], classes: list[str]) -> None:
+    """What the runs' answers on test are like, class by class, or in the units of the numbers."""
+    if "support" not in found:
+        typer.echo(f"      test: mean absolute error {found['mae']:.4g}, mean squared error {found['mse']:.4g}")
+        return
+    order = sorted(range(len(classes)), key=lambda index: -found["support"][index])
+    rows = [
+        [classes[index], *(_share(found[name][index]) for name in ("precision", "recall", "f1")), f"{count:,}"]
+        for index in order[:MOST_ROWS]
+        if (count := found["support"][index]) > 0
+    ]
+    print_table(["class", "precision", "recall", "F1", "test nodes"], rows, "test, class by class, mean over runs in %")
+    if len(order) > MOST_ROWS:
+        typer.echo(f"and {len(order) - MOST_ROWS} smaller classes, see result.json")
+    typer.echo(
+        f"  balanced: accuracy {_share(found['balanced_accuracy'])}, F1 {_share(found['macro_f1'])}; log loss "
+        f"{found['log_loss']:.3f}, calibration error {_share(found['calibration_error'])}"
+    )
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{100 * value:.1f}"
 
 
 def _row(run: dict[str, Any], metric: Metric) -> list[str]:

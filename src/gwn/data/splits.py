@@ -16,6 +16,9 @@ from gwn.errors import GWNError
 from gwn.graph import is_known
 
 Indices = NDArray[np.int64]
+EVERYONE = "all"
+"""The kind of a split that leaves no node to validate and to test: all of them train, for as long as others chose."""
+
 TENTHS = np.linspace(0.1, 0.9, 9)
 
 
@@ -39,7 +42,8 @@ class Split:
     def __post_init__(self) -> None:
         for part in ("train", "val", "test"):
             nodes = getattr(self, part).to(torch.int64).sort().values
-            if nodes.numel() == 0 and (part != "test" or not WITHOUT_TEST.fullmatch(self.kind)):
+            may_be_empty = self.kind == EVERYONE or (part == "test" and WITHOUT_TEST.fullmatch(self.kind))
+            if nodes.numel() == 0 and (part == "train" or not may_be_empty):
                 raise GWNError(f"split {self.kind!r} leaves no node for {part}; label more nodes or use 'stratified'")
             object.__setattr__(self, part, nodes)
         everyone = torch.cat([self.train, self.val, self.test]).sort().values

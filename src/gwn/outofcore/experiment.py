@@ -19,6 +19,7 @@ from gwn.training.checkpoint import Checkpoints
 from gwn.training.experiment import Experiment, OnProgress, record_run
 from gwn.training.loop import seed_everything
 from gwn.training.memory import say_memory
+from gwn.training.outputs import probabilities
 from gwn.training.predict import TrainedModel
 from gwn.training.result import RunResult
 
@@ -106,12 +107,15 @@ def predict_to_csv(
     require_space(out, graph.num_nodes * 10 * len(names))
     features = propagate(graph, network, root, memory=memory)
     ids = _ids(graph)
+    known = (None if label < 0 else graph.class_names[label] for label in map(int, graph.y))
+    heat = trained.run.temperature
     rows = (
-        [next(ids), names[best], *row]
-        for shares in (logits.double().softmax(1) for logits in predict_files(network, features))
+        [next(ids), next(known), names[best], row[best], *row]
+        for shares in (probabilities(logits, heat) for logits in predict_files(network, features))
         for row, best in zip(shares.tolist(), shares.argmax(1).tolist(), strict=True)
     )
-    return write_csv(out, ["node", "predicted", *(f"p_{name}" for name in names)], rows, raw=raw_cells)
+    headings = ["node", "known", "predicted", "confidence", *(f"p_{name}" for name in names)]
+    return write_csv(out, headings, rows, raw=raw_cells)
 
 
 def _ids(graph: GraphFolder) -> Iterator[object]:

@@ -4,7 +4,7 @@ from gwn.training.config import TrainConfig
 from gwn.training.experiment import Experiment, run_experiment
 from gwn.training.label_input import build_network
 from gwn.training.loop import Fit, fit, seed_everything
-from gwn.training.predict import TrainedModel, find_run_folder, load_trained, predict
+from gwn.training.predict import TrainedModel, ensemble, find_run_folder, load_trained, predict, refit
 from gwn.training.result import Gain, RunResult, Summary, paired_gain, summarise
 
 __all__ = [
@@ -16,11 +16,13 @@ __all__ = [
     "TrainConfig",
     "TrainedModel",
     "build_network",
+    "ensemble",
     "find_run_folder",
     "fit",
     "load_trained",
     "paired_gain",
     "predict",
+    "refit",
     "run_experiment",
     "seed_everything",
     "summarise",

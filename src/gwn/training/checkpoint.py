@@ -40,7 +40,8 @@ class Damaged(GWNError):
 class Fit:
     """What one run of the loop gave: scores at the epoch chosen on validation, and that epoch's weights.
 
-    outputs   what the network says there on validation and test; known at the end alone
+    outputs     what the network says there on validation and test; known at the end alone
+    loss_fell   whether the validation loss was ever below that of the first epoch
     """
 
     val: float
@@ -51,6 +52,7 @@ class Fit:
     seconds: float
     weights: dict[str, Tensor]
     outputs: Outputs | None = None
+    loss_fell: bool = True
     curves: Curves = field(default_factory=lambda: Curves(train_loss=[], val_loss=[], val=[]))
 
 

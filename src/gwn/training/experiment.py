@@ -24,6 +24,7 @@ from gwn.training.config import TrainConfig
 from gwn.training.label_input import build_network
 from gwn.training.loop import Fit, OnEpoch, fit, seed_everything
 from gwn.training.memory import PeakMemory
+from gwn.training.outputs import Outputs, warnings_of
 from gwn.training.result import FORMAT, RunResult, environment, summary_of_runs
 
 OnProgress = Callable[[int, int, float], None]
@@ -215,6 +216,7 @@ def run_experiment(
         "caveat": experiment.dataset.caveat,
         "runs": [run.to_json() for run in runs],
         "summary": summary_of_runs(runs),
+        "warnings": warnings_of([run.to_json() for run in runs], identity["classes"]),
     }
     write_json(folder / "result.json", result_json)
     return result_json, folder
@@ -273,7 +275,6 @@ def record_run(
         return replace(outcome, status="diverged", reason=str(error))
     finally:
         torch.use_deterministic_algorithms(False)
-    scaling = None if fitted.outputs is None else fitted.outputs.scaling
     write_json(history_file(folder, number), compact(fitted))
     return replace(
         outcome,
@@ -285,7 +286,18 @@ def record_run(
         epochs=fitted.epochs,
         seconds=fitted.seconds,
         peak_memory_mib=peak.mebibytes,
-        target_mean=None if scaling is None else scaling.mean,
-        target_spread=None if scaling is None else scaling.spread,
         weights_sha256=write_weights(folder / f"run-{number:02d}.safetensors", fitted.weights),
+        loss_fell=fitted.loss_fell,
+        **({} if fitted.outputs is None else _judged(fitted.outputs)),
     )
+
+
+def _judged(outputs: Outputs) -> dict[str, Any]:
+    """How outputs become answers, and how good those are."""
+    temperature, scaling = outputs.temperature(), outputs.scaling
+    return {
+        "temperature": temperature,
+        "target_mean": None if scaling is None else scaling.mean,
+        "target_spread": None if scaling is None else scaling.spread,
+        "details": outputs.details(temperature),
+    }

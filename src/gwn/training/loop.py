@@ -25,7 +25,7 @@ from gwn.training.config import TrainConfig
 from gwn.training.label_input import KnownLabels
 from gwn.training.loss import NodeLoss, Scaling, balanced_weights, loss_for, plain_loss
 from gwn.training.metrics import METRICS
-from gwn.training.outputs import Outputs
+from gwn.training.outputs import FALLEN, Outputs
 from gwn.training.partitions import Clusters
 from gwn.training.smoothing import Strength, choose_strength
 from gwn.training.stopping import STOPPING
@@ -44,6 +44,7 @@ __all__ = [
     "node_loss",
     "predict_logits",
     "seed_everything",
+    "train_epochs",
     "train_step",
     "train_task",
 ]
@@ -139,8 +140,19 @@ def train_task(
     assert best is not None
     model.load_state_dict(best.weights)
     curves = Curves(train_loss, [loss for loss, _ in history], [score for _, score in history])
+    fell = len(history) == 1 or min(curves.val_loss) < FALLEN * curves.val_loss[0]
     seconds = time.perf_counter() - started
-    return replace(best, epochs=epoch, seconds=seconds, curves=curves, outputs=task.outputs())
+    return replace(best, epochs=epoch, seconds=seconds, curves=curves, outputs=task.outputs(), loss_fell=fell)
+
+
+def train_epochs(model: nn.Module, task: Task, config: TrainConfig) -> None:
+    """Train all epochs and keep the last one: nothing is validated."""
+    optimizer = make_optimizer(model, config)
+    for epoch in range(1, config.epochs + 1):
+        for loss_of in task.losses():
+            loss, stepped = train_step(model, loss_of, optimizer, task.sum_)
+            if not stepped:
+                raise task.diverged(epoch, loss)
 
 
 def train_step(

@@ -68,6 +68,10 @@ class Scaling:
         """On the scale of the network."""
         return ((y.double() - self.mean) / self.spread).to(dtype)
 
+    def restore(self, y: Tensor) -> Tensor:
+        """Targets [n] on the scale of the network as numbers in the units of the table."""
+        return y.double() * self.spread + self.mean
+
     def undo(self, outputs: Tensor) -> Tensor:
         """The network's outputs [n, 1] as numbers [n] in the units of the table."""
-        return outputs.squeeze(1).double() * self.spread + self.mean
+        return self.restore(outputs.squeeze(1))

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import torch
-from torch import nn
+from torch import Tensor, nn
 
+from gwn.data import Dataset, Split, make_splits
+from gwn.data.splits import EVERYONE
 from gwn.errors import GWNError
 from gwn.graph import Graph
 from gwn.io import file_sha256, read_json, read_weights
@@ -19,9 +23,10 @@ from gwn.models import model_spec
 from gwn.registry import lookup
 from gwn.training.config import DTYPES, TrainConfig
 from gwn.training.experiment import schema_file
-from gwn.training.label_input import KnownLabels, rebuild_network
-from gwn.training.loop import predict_logits
+from gwn.training.label_input import KnownLabels, build_network, rebuild_network
+from gwn.training.loop import GraphTask, predict_logits, seed_everything, train_epochs
 from gwn.training.loss import Scaling
+from gwn.training.outputs import Floats, probabilities
 from gwn.training.result import FORMAT, RunResult
 
 OWN = ("nodes.parquet", "edges.parquet")
@@ -77,13 +82,18 @@ def find_run_folder(run: str, root: Path) -> Path:
     raise GWNError(f"no run {run!r}: it should be a folder with a config.json{hint}")
 
 
+def finished_runs(folder: Path) -> list[RunResult]:
+    """The records of the runs in a folder that can predict."""
+    runs = [RunResult.from_json(read_json(path)) for path in sorted(folder.glob("run-*.json"))]
+    return [run for run in runs if run.status == "ok"]
+
+
 def load_trained(folder: Path, number: int | None = None) -> TrainedModel:
     """The model of run `number`, or of the run with the best validation score."""
     config = _with_own_files(read_json(folder / "config.json"), folder)
     if config.get("format", FORMAT + 1) > FORMAT:
         raise GWNError(f"{folder} was written by a newer version of gwn; upgrade to read it")
-    runs = [RunResult.from_json(read_json(path)) for path in sorted(folder.glob("run-*.json"))]
-    finished = [run for run in runs if run.status == "ok" and number in (None, run.run)]
+    finished = [run for run in finished_runs(folder) if number in (None, run.run)]
     if not finished:
         what = "finished run" if number is None else f"finished run number {number}"
         raise GWNError(f"{folder} has no {what}; train again")
@@ -118,8 +128,11 @@ def _with_own_files(config: dict[str, Any], folder: Path) -> dict[str, Any]:
     return {**config, "origin": {**origin, **own}}
 
 
-def predict(trained: TrainedModel, graph: Graph, device: str = "auto") -> pd.DataFrame:
-    """One row a node: `node`, `predicted` (class name) and `p_<class>` for every class."""
+def answers(trained: TrainedModel, graph: Graph, device: str = "auto", calibrated: bool = True) -> Floats:
+    """Probabilities [N, c] of the classes, or predicted numbers [N, 1] in the units of the table.
+
+    calibrated   with the temperature that the run learnt on validation
+    """
     expected = trained.config["dataset"]["features"]
     if graph.num_features != expected:
         raise GWNError(
@@ -134,12 +147,118 @@ def predict(trained: TrainedModel, graph: Graph, device: str = "auto") -> pd.Dat
     logits = predict_logits(network, graph.to(config.torch_device, config.torch_dtype))
     if not bool(torch.isfinite(logits).all()):
         raise GWNError("the model overflows on this graph; retrain with a smaller time or tau")
-    nodes = list(graph.node_ids) if graph.node_ids is not None else range(graph.num_nodes)
     if trained.task == "regression":
-        return pd.DataFrame({"node": nodes, "predicted": trained.scaling.undo(logits).cpu().numpy()})
-    probabilities = logits.double().softmax(1).cpu().numpy()
+        found = trained.scaling.undo(logits).unsqueeze(1)
+    else:
+        found = probabilities(logits, trained.run.temperature if calibrated else None)
+    return np.asarray(found.cpu().numpy(), dtype=np.float64)
+
+
+def predict(trained: TrainedModel, graph: Graph, device: str = "auto", calibrated: bool = True) -> pd.DataFrame:
+    """One row a node, see `table_of`."""
+    return table_of(graph, answers(trained, graph, device, calibrated), trained)
+
+
+def table_of(graph: Graph, found: Floats, trained: TrainedModel) -> pd.DataFrame:
+    """One row a node: `node`, `known` (the label it has), `predicted`, `confidence` and `p_<class>` for every class.
+
+    Of numbers, `node`, `known` and `predicted`.
+    """
+    nodes = list(graph.node_ids) if graph.node_ids is not None else range(graph.num_nodes)
+    known = known_labels(graph)
+    if trained.task == "regression":
+        return pd.DataFrame({"node": nodes, "known": known, "predicted": found[:, 0]})
     names = trained.class_names
-    table = pd.DataFrame({"node": nodes, "predicted": [names[index] for index in probabilities.argmax(1)]})
-    for index, name in enumerate(names):
-        table[f"p_{name}"] = probabilities[:, index]
-    return table
+    columns = {
+        "node": nodes,
+        "known": known,
+        "predicted": [names[index] for index in found.argmax(1)],
+        "confidence": found.max(1),
+    }
+    return pd.DataFrame({**columns, **{f"p_{name}": found[:, index] for index, name in enumerate(names)}})
+
+
+def known_labels(graph: Graph) -> list[Any]:
+    """The class name or number of every node, None where it is not known."""
+    if graph.y is None:
+        return [None] * graph.num_nodes
+    if graph.task == "regression":
+        return [None if math.isnan(value) else value for value in graph.y.tolist()]
+    return [None if index < 0 else graph.label_name(index) for index in graph.y.tolist()]
+
+
+def ensemble(
+    folder: Path,
+    open_: Callable[[Mapping[str, Any]], Dataset],
+    *,
+    same: bool,
+    device: str = "auto",
+    calibrated: bool = True,
+) -> tuple[Dataset, Floats, TrainedModel]:
+    """The graph, the mean of all finished runs' answers about it, and the best of them.
+
+    open_   from `TrainedModel.origin` to the graph as that run sees it: each run encodes a table in its own way
+    same    whether it is the graph of the training, of which every run has seen the labels of some nodes
+    """
+    best, members = load_trained(folder), []
+    data = open_(best.origin)
+    for run in finished_runs(folder):
+        trained = load_trained(folder, run.run)
+        seen = data if trained.schema is None else open_(trained.origin)
+        found = answers(trained, seen.graph, device, calibrated)
+        members.append((found, _trained_on(trained, data) if same else None))
+    return data, mean_answers(members), best
+
+
+def _trained_on(trained: TrainedModel, data: Dataset) -> Tensor | None:
+    """The training nodes of a run; None where the labels are no longer those of the training."""
+    config, run = trained.config, trained.run
+    split = make_splits(data, config["split"], run.run + 1, config["seed"])[run.run]
+    return split.train if split.content_hash() == run.split_hash else None
+
+
+def mean_answers(members: Sequence[tuple[Floats, Tensor | None]]) -> Floats:
+    """The mean of several runs' answers; of a node that a run trained on, without that run, if any other is left.
+
+    members   a run's answers, and the nodes it trained on; None for another graph, of which no run has seen a node
+    """
+    found = np.stack([answer for answer, _ in members])
+    weight = np.ones(found.shape[:2])
+    for number, (_, train) in enumerate(members):
+        if train is not None:
+            weight[number, train.numpy()] = 0.0
+    weight[:, weight.sum(0) == 0] = 1.0
+    mean: Floats = np.einsum("rnc,rn->nc", found, weight) / weight.sum(0)[:, None]
+    return mean
+
+
+def refit(folder: Path, dataset: Dataset, device: str = "auto") -> TrainedModel:
+    """The model trained once more, on all labelled nodes of `dataset`, for the median of the runs' best epochs.
+
+    Nothing is left to choose an epoch by, or to learn a temperature on: both are the medians of the runs in `folder`.
+    """
+    config, runs = read_json(folder / "config.json"), finished_runs(folder)
+    if not runs:
+        raise GWNError(f"{folder} has no finished run; train again")
+    if config["training"].get("smooth", "none") != "none" or "features" in config:
+        raise GWNError("--refit is for networks in memory without smooth=correct; use --ensemble or the best run")
+    epochs = max(1, round(statistics.median(run.best_epoch or 1 for run in runs)))
+    training = TrainConfig(**{**config["training"], "device": device, "epochs": epochs})
+    everyone = dataset.graph.labelled.nonzero().flatten()
+    nobody = everyone[:0]
+    split = Split(train=everyone, val=nobody, test=nobody, kind=EVERYONE, seed=config["seed"])
+    graph = dataset.on(split).to(training.torch_device, training.torch_dtype)
+    seed_everything(config["seed"], training.deterministic)
+    model = build_network(model_spec(config["model"]), config["settings"], training, graph, split)
+    model = model.to(training.torch_device, training.torch_dtype)
+    task = GraphTask(model, graph, split, training, config["metric"])
+    train_epochs(model, task, training)
+    temperatures = [run.temperature for run in runs if run.temperature is not None]
+    record = replace(
+        runs[0],
+        best_epoch=epochs,
+        temperature=statistics.median(temperatures) if temperatures else None,
+        target_mean=None if task.scaling is None else task.scaling.mean,
+        target_spread=None if task.scaling is None else task.scaling.spread,
+    )
+    return TrainedModel(network=model, run=record, config=config, schema=dataset.schema_on(split))

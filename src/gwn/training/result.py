@@ -15,12 +15,13 @@ import torch
 from scipy import stats
 
 from gwn.errors import GWNError
+from gwn.training.outputs import summary_of_details
 
 FORMAT = 1
 """Of the JSON files under `runs/`; a reader refuses a newer one."""
 
 
-ADDED = frozenset({"schema_sha256", "target_mean", "target_spread"})
+ADDED = frozenset({"schema_sha256", "target_mean", "target_spread", "temperature", "loss_fell", "details"})
 """Entries that records of version 0.1.0 do not have."""
 
 
@@ -29,6 +30,9 @@ class RunResult:
     """One run: one split, one seed. `status` is "ok" or "diverged"; a diverged run has a reason and no score.
 
     target_mean, target_spread   for numbers: the network's output times the spread, plus the mean, is the answer
+    temperature                  for classes: what logits are divided by before the softmax, learnt on validation
+    loss_fell                    whether the validation loss was ever below that of the first epoch
+    details                      how good the answers on validation ("val") and "test" are, see `Outputs.details`
     """
 
     run: int
@@ -49,6 +53,9 @@ class RunResult:
     schema_sha256: str = ""
     target_mean: float | None = None
     target_spread: float | None = None
+    temperature: float | None = None
+    loss_fell: bool | None = None
+    details: dict[str, Any] | None = None
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -163,6 +170,7 @@ def summary_of_runs(runs: Sequence[RunResult], *, shares: bool = True) -> dict[s
         "finished": len(finished),
         "diverged": len(runs) - len(finished),
         "seconds": sum(run.seconds or 0.0 for run in finished),
+        "details": summary_of_details([run.to_json() for run in runs]),
     }
 
 
