@@ -1,4 +1,4 @@
-"""Accuracy and ROC-AUC by hand."""
+"""Accuracy, ROC-AUC and R² by hand, and how people read them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from gwn import GWNError
-from gwn.training.metrics import METRICS, accuracy, roc_auc
+from gwn.training.metrics import METRICS, accuracy, r2, roc_auc, score_text
 
 
 def two_classes(scores: list[float]) -> torch.Tensor:
@@ -43,3 +43,16 @@ def test_where_roc_auc_makes_no_sense() -> None:
         roc_auc(torch.zeros(2, 3), torch.tensor([0, 1]))
     with pytest.raises(GWNError, match="both classes"):
         roc_auc(torch.zeros(2, 2), torch.tensor([1, 1]))
+
+
+def test_r_squared_is_the_same_in_any_units() -> None:
+    y, given = torch.tensor([1.0, 2.0, 4.0], dtype=torch.float64), torch.tensor([[1.5], [2.0], [3.0]])
+    by_hand = 1 - (0.25 + 0 + 1) / ((7 / 3 - 1) ** 2 + (7 / 3 - 2) ** 2 + (7 / 3 - 4) ** 2)
+    assert r2(given, y) == pytest.approx(by_hand)
+    assert r2(1000 * given - 7, 1000 * y - 7) == pytest.approx(by_hand)
+    with pytest.raises(GWNError, match="different numbers"):
+        r2(given, torch.ones(3))
+
+
+def test_scores_are_read_in_per_cent_and_r_squared_as_it_is() -> None:
+    assert (score_text("accuracy", 0.8812), score_text("r2", -0.5)) == ("88.12", "-0.5000")

@@ -46,7 +46,9 @@ def test_predictions_have_the_score_that_was_recorded(tmp_path: Path, name: str)
         trained = load_trained(folder, number)
         assert trained.run.run == number
         table = predict(trained, graph, device="cpu")
-        assert list(table.columns) == ["node", "predicted", "p_cat", "p_dog"]
+        assert list(table.columns) == ["node", "known", "predicted", "confidence", "p_cat", "p_dog"]
+        assert list(table["known"]) == [graph.label_name(int(c)) for c in graph.labels]
+        assert np.array_equal(table["confidence"], table[["p_cat", "p_dog"]].max(axis=1))
         assert list(table["node"]) == [f"n{i}" for i in range(40)]
         assert np.allclose(table[["p_cat", "p_dog"]].sum(axis=1), 1.0)
         assert list(table["predicted"] == "dog") == list(table["p_dog"] > table["p_cat"])

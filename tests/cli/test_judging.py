@@ -1,0 +1,73 @@
+"""Through the command: numbers as targets, scores of classes, rare classes, calibration, and which run predicts."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from commands import Command
+
+SHORT = ("--runs", "2", "--set", "epochs=20", "--set", "hidden_channels=8", "--quiet")
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> tuple[str, ...]:
+    """48 people of two topics and a rare third that nothing tells apart from the first; some have no label."""
+    rng = np.random.default_rng(0)
+    nodes, edges = ["id,age,topic,income"], ["source,target"]
+    for i in range(48):
+        kind = i % 2
+        topic = "rare" if i % 16 == 0 else ("art", "sport")[kind]
+        income = 1000 * kind + 100 * rng.random()
+        known = i % 6 != 5
+        nodes.append(f"u{i},{20 + 30 * kind + rng.random():.2f},{topic if known else ''},{income if known else ''}")
+        edges.extend(f"u{i},u{(i + 2 * int(step)) % 48}" for step in rng.integers(1, 9, 3))
+    (tmp_path / "nodes.csv").write_text("\n".join(nodes) + "\n")
+    (tmp_path / "edges.csv").write_text("\n".join(edges) + "\n")
+    return "--edges", "edges.csv", "--nodes", "nodes.csv"
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open() as file:
+        return list(csv.DictReader(file))
+
+
+def test_classes_are_judged_one_by_one(command: Command, people: tuple[str, ...], tmp_path: Path) -> None:
+    told = (*people, "--label-column", "topic", "--drop-column", "income", *SHORT)
+    done = command("train", *told)
+    assert done.returncode == 0, done.stderr
+    assert "precision" in done.stdout
+    assert "never found on test in any run: 'rare'; try --class-weights balanced" in done.stderr
+    assert "precision" not in command("train", *told, "--no-details").stdout
+    (folder,) = (tmp_path / "runs").iterdir()
+    record = json.loads((folder / "run-00.json").read_text())
+    assert np.sum(record["details"]["test"]["confusion"]) == record["split_sizes"][2]
+    assert record["temperature"] > 0
+    answers = {}
+    for how in ("--calibrate", "--no-calibrate", "--ensemble", "--refit"):
+        done = command("predict", str(folder), how, "--out", f"{how[2:]}.csv", "--json")
+        assert done.returncode == 0, done.stderr
+        answers[how] = rows(tmp_path / f"{how[2:]}.csv")
+        assert list(answers[how][0])[:4] == ["node", "known", "predicted", "confidence"]
+        assert [row["known"] for row in answers[how][4:6]] == ["art", ""]
+        right = [row["predicted"] == ("art", "sport")[int(row["node"][1:]) % 2] for row in answers[how]]
+        assert np.mean(right) > 0.8
+    sure, raw = ([row["confidence"] for row in answers[how]] for how in ("--calibrate", "--no-calibrate"))
+    assert sure != raw
+    together = command("predict", str(folder), "--ensemble", "--refit")
+    assert together.returncode == 2
+    assert "do not go together" in together.stderr
+
+
+def test_balanced_weights_are_another_experiment(command: Command, people: tuple[str, ...], tmp_path: Path) -> None:
+    told = (*people, "--label-column", "topic", "--drop-column", "income", *SHORT)
+    for weights in ("none", "balanced"):
+        done = command("train", *told, "--class-weights", weights, "--json")
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["training"].get("class_weights", "none") == weights
+    assert len(list((tmp_path / "runs").iterdir())) == 2
+    assert command("train", *told, "--class-weights", "heavy").returncode == 2
