@@ -8,7 +8,7 @@ from pathlib import Path
 
 import typer
 
-from benchmarks import growth, memory, outofcore, partitions, processes, speed
+from benchmarks import growth, memory, outofcore, partitions, predictors, processes, speed
 from benchmarks.harness import Part, Settings, measure_parts, print_results, read_report, report
 from gwn.errors import GWNError
 from gwn.io import write_json
@@ -25,6 +25,7 @@ PARTS: dict[str, Part] = {
     "edges": growth.edges,
     "partitions": partitions.partitions,
     "processes": processes.processes,
+    "predictors": predictors.predictors,
 }
 GROUPS = {
     "small": ("speed", "memory", "growth"),

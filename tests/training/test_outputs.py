@@ -114,7 +114,7 @@ def test_the_mean_of_runs_leaves_out_those_that_trained_on_a_node() -> None:
         (np.array([0.5, 1.0]), "use --task regression"),
         (np.array([[0, 1], [1, 1]]), "2 x 2: several labels"),
         (np.array([1j, 0]), "complex128"),
-        (np.ma.masked_array([0, 1], mask=[0, 1]), "masked"),
+        (np.ma.masked_array([0, 1], mask=[False, True]), "masked"),
         (np.array(["a", "b"]), "class numbers"),
         (np.array([1e300]), "class number 1e\\+300"),
     ],
