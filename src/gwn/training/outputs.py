@@ -68,8 +68,9 @@ class Outputs:
         return float(np.exp(minimize_scalar(cost, bounds=(-4.0, 8.0), method="bounded").x))
 
     def details(self, temperature: float | None) -> dict[str, Any]:
-        """What a run's record has of validation and test beside the score."""
-        parts = {"val": (self.val, self.y_val), "test": (self.test, self.y_test)}
+        """What a run's record has of validation and test beside the score, as far as they have nodes."""
+        both = {"val": (self.val, self.y_val), "test": (self.test, self.y_test)}
+        parts = {name: (f, y) for name, (f, y) in both.items() if y.numel()}
         if (scale := self.scaling) is not None:
             return {name: judge_numbers(scale.undo(f), scale.restore(y)) for name, (f, y) in parts.items()}
         return {name: judge_classes(logits, y, temperature or 1.0) for name, (logits, y) in parts.items()}
@@ -143,7 +144,7 @@ def warnings_of(runs: Sequence[Mapping[str, Any]], class_names: Sequence[str]) -
         sum(run.get("loss_fell") is False for run in finished),
         "the validation loss never fell below that of the first epoch; use a smaller lr or another model",
     )
-    judged = [run["details"]["test"] for run in finished if run.get("details")]
+    judged = _on_test(finished)
     if not judged:
         return lines
     if "confusion" not in judged[0]:
@@ -164,6 +165,11 @@ def warnings_of(runs: Sequence[Mapping[str, Any]], class_names: Sequence[str]) -
     return lines
 
 
+def _on_test(finished: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The details of the runs that have some nodes to test on."""
+    return [run["details"]["test"] for run in finished if "test" in (run.get("details") or {})]
+
+
 def _pooled(judged: Sequence[Mapping[str, Any]], of: str) -> Floats:
     """Over all runs, nodes of every class, or those of them that were found."""
     counts = [np.multiply(1.0 if of == "support" else part["recall"], part["support"]) for part in judged]
@@ -172,7 +178,7 @@ def _pooled(judged: Sequence[Mapping[str, Any]], of: str) -> Floats:
 
 def summary_of_details(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     """The mean over runs of everything that `details` has on test; of a class, over the runs that test it."""
-    judged = [run["details"]["test"] for run in runs if run["status"] == "ok" and run.get("details")]
+    judged = _on_test([run for run in runs if run["status"] == "ok"])
     if not judged:
         return None
     numbers = [name for name, value in judged[0].items() if isinstance(value, float)]

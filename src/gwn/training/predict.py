@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from gwn.data import Dataset, Split, make_splits
-from gwn.data.splits import EVERYONE
+from gwn.data.splits import EVERYONE, SPLITS
 from gwn.errors import GWNError
 from gwn.graph import Graph
 from gwn.io import file_sha256, read_json, read_weights
@@ -211,8 +211,10 @@ def ensemble(
 
 
 def _trained_on(trained: TrainedModel, data: Dataset) -> Tensor | None:
-    """The training nodes of a run; None where the labels are no longer those of the training."""
+    """The training nodes of a run; None where they are not known: other labels, or a split that somebody else made."""
     config, run = trained.config, trained.run
+    if config["split"] not in (*SPLITS, *data.published):
+        return None
     split = make_splits(data, config["split"], run.run + 1, config["seed"])[run.run]
     return split.train if split.content_hash() == run.split_hash else None
 
@@ -237,9 +239,7 @@ def refit(folder: Path, dataset: Dataset, device: str = "auto") -> TrainedModel:
 
     Nothing is left to choose an epoch by, or to learn a temperature on: both are the medians of the runs in `folder`.
     """
-    config, runs = read_json(folder / "config.json"), finished_runs(folder)
-    if not runs:
-        raise GWNError(f"{folder} has no finished run; train again")
+    config, runs = load_trained(folder).config, finished_runs(folder)
     if config["training"].get("smooth", "none") != "none" or "features" in config:
         raise GWNError("--refit is for networks in memory without smooth=correct; use --ensemble or the best run")
     epochs = max(1, round(statistics.median(run.best_epoch or 1 for run in runs)))
