@@ -12,6 +12,10 @@ EXTRAS = {
     "pymetis": "large",
     "tensorboard": "trackers",
     "wandb": "trackers",
+    "mlflow": "trackers",
+    "onnx": "export",
+    "onnxscript": "export",
+    "onnxruntime": "export",
     "psycopg2": "postgres",
     "networkx": "networkx",
 }

@@ -18,6 +18,7 @@ from gwn.cli import (
     demo,
     explain,
     explore,
+    export,
     models,
     predict,
     report,
@@ -52,6 +53,7 @@ app.command("tune")(tune.tune)
 app.command("reproduce")(reproduce.reproduce)
 app.command("predict")(predict.predict)
 app.command("explain")(explain.explain)
+app.command("export")(export.export)
 app.command("demo")(demo.demo)
 app.command("models")(models.models)
 app.command("stability")(stability.stability)
