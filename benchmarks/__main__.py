@@ -8,7 +8,7 @@ from pathlib import Path
 
 import typer
 
-from benchmarks import growth, memory, outofcore, partitions, predictors, processes, speed
+from benchmarks import defaults, growth, labels, memory, outofcore, partitions, predictors, processes, speed
 from benchmarks.harness import Part, Settings, measure_parts, print_results, read_report, report
 from gwn.errors import GWNError
 from gwn.io import write_json
@@ -26,6 +26,8 @@ PARTS: dict[str, Part] = {
     "partitions": partitions.partitions,
     "processes": processes.processes,
     "predictors": predictors.predictors,
+    "defaults": defaults.defaults,
+    "labels": labels.labels,
 }
 GROUPS = {
     "small": ("speed", "memory", "growth"),

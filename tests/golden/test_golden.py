@@ -27,14 +27,16 @@ from gwn.training.checkpoint import load_checkpoint
 HERE = Path(__file__).parent
 TABLES = ("--edges", "edges.csv", "--nodes", "nodes.csv", "--label-column", "topic", "--weight-column", "w")
 SMALL = ("--set", "epochs=3", "--set", "hidden_channels=8", "--quiet")
+THEN = ("--set", "time=4")
+"""What was GWN-sym's and GWN-fa's default in version 0.1.0."""
 RUNS = {
-    "nodes-gwn-fa-8d5d65662a24": (*TABLES, "--model", "gwn-fa", "--runs", "2", *SMALL),
+    "nodes-gwn-fa-8d5d65662a24": (*TABLES, "--model", "gwn-fa", "--runs", "2", *SMALL, *THEN),
     "nodes-gcn-0291acb5c289": (*TABLES, "--model", "gcn", "--runs", "1", *SMALL),
-    "csbm-gwn-sym-e85dda6cb2ca": ("csbm", "--model", "gwn-sym", "--runs", "2", *SMALL),
+    "csbm-gwn-sym-e85dda6cb2ca": ("csbm", "--model", "gwn-sym", "--runs", "2", *SMALL, *THEN),
     "csbm-gwn-c7c2b3f758f5": ("csbm", "--model", "gwn", "--runs", "1", *SMALL),
     "csbm-mlp-54838552da91": ("csbm", "--model", "mlp", "--runs", "1", *SMALL),
     "folder-gwn-sym-cb56916d04a0": (
-        *("folder", "--model", "gwn-sym", "--precompute", "--memory", "1GB", "--runs", "1", *SMALL),
+        *("folder", "--model", "gwn-sym", "--precompute", "--memory", "1GB", "--runs", "1", *SMALL, *THEN),
     ),
 }
 INTERRUPTED = "interrupted/nodes-gwn-sym-8c3af3ddee9b"
@@ -107,7 +109,7 @@ def test_a_checkpoint_is_accepted(golden: Path) -> None:
 
 @pytest.mark.slow
 def test_an_interrupted_run_goes_on_to_the_same_end(golden: Path) -> None:
-    settings = ("--set", "epochs=40", "--set", "patience=40", "--set", "hidden_channels=8")
+    settings = ("--set", "epochs=40", "--set", "patience=40", "--set", "hidden_channels=8", *THEN)
     command = (*TABLES, "--model", "gwn-sym", "--processes", "2", "--runs", "1", *settings, "--out", "interrupted")
     finished = subprocess.run([sys.executable, "-m", "gwn", "train", *command], capture_output=True, text=True)
     assert finished.returncode == 0, finished.stderr

@@ -17,6 +17,9 @@ from gwn.training import Experiment, TrainConfig, load_trained, run_experiment
 from gwn.training.config import effective_settings
 from gwn.training.experiment import OnProgress
 
+LONG_ENOUGH = 4.0
+"""T of a network that is trained for the page without tuned settings: a wave of a step or two is little to look at."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Subject:
@@ -81,7 +84,7 @@ def train_for(
     experiment = Experiment(
         dataset=data,
         model=model,
-        settings=effective_settings(model, settings),
+        settings=effective_settings(model, {"time": LONG_ENOUGH, **settings}),
         config=TrainConfig(**training),
         splits=splits,
         origin=origin,

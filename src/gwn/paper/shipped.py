@@ -34,7 +34,7 @@ def settings_tables(results: Path) -> dict[str, dict[str, Any]]:
         of_dataset[cell.split] = {
             "data": record["dataset"]["hash"],
             "record": cell_file(RESULTS, cell).as_posix(),
-            "settings": _other_than(model.defaults(), record["settings"]),
+            "settings": _other_than(_usual_settings(model), record["settings"]),
             "training": _other_than(_usual_training(model), record["training"]),
         }
     return tables
@@ -43,6 +43,12 @@ def settings_tables(results: Path) -> dict[str, dict[str, Any]]:
 def _other_than(usual: dict[str, Any], chosen: dict[str, Any]) -> dict[str, Any]:
     """What has to be said: the rest is as it is without tuning."""
     return {k: value for k, value in chosen.items() if value is not None and (k not in usual or usual[k] != value)}
+
+
+def _usual_settings(model: ModelSpec) -> dict[str, Any]:
+    """Without what decides how far a wave travels: that is always said, whatever the defaults are."""
+    dynamics = ("scheme", "tau", "time") if model.kind == "wave" else ()
+    return {name: value for name, value in model.defaults().items() if name not in dynamics}
 
 
 def _usual_training(model: ModelSpec) -> dict[str, Any]:
