@@ -30,7 +30,7 @@ def labels(settings: Settings) -> Result:
     if settings.datasets is None:
         names = [*names, SYNTHETIC, "tumours"]
     pairs = max(2, PAIRS // settings.shrink)
-    rows = []
+    rows: list[dict[str, Any]] = []
     for name in names:
         data = synthetic() if name == SYNTHETIC else graph_named(name)
         settings.say(f"labels: {name}")
