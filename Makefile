@@ -8,7 +8,7 @@ PYTEST_ARGS ?= -n 2
 FAST := tests/test_*.py tests/laplacians tests/schemes tests/networks tests/golden tests/contracts/test_dynamics.py \
 	tests/contracts/test_imports.py tests/cli/test_command.py::test_train_then_predict_on_csv
 
-.PHONY: help setup demo docs images report bench bench-scale test test-fast lint types check build clean
+.PHONY: help setup demo docs images report bench bench-scale attack test test-fast lint types check build clean
 
 help:
 	@echo "make demo    install, then train four models on handwritten digits (under two minutes)"
@@ -20,6 +20,7 @@ help:
 	@echo "make images  the README's moving picture: docs/images/wave.gif"
 	@echo "make test    the whole test suite (GWN_DATA=... for the tests on benchmark datasets)"
 	@echo "make test-fast   the part of it that takes less than a minute"
+	@echo "make attack  kills, faults, mutated inputs, flipped bits, crowds: an hour or so (ATTACK_ARGS=--minutes 20)"
 	@echo "make lint    ruff; make types: mypy; make build: the wheel; make clean: remove what was made"
 
 setup: $(STAMP)
@@ -57,6 +58,9 @@ bench-scale: setup
 
 test-fast: setup
 	$(BIN)/python -m pytest $(PYTEST_ARGS) -m "not slow" $(FAST)
+
+attack: setup
+	$(BIN)/python -m tests.attack $(ATTACK_ARGS)
 
 test: setup
 	$(BIN)/python -m pytest $(PYTEST_ARGS)

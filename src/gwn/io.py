@@ -99,9 +99,7 @@ def require_writable(path: Path, *, option: str = "--out") -> None:
         if place != path and not place.is_dir():
             raise NotADirectoryError(errno.ENOTDIR, "Not a directory")
         folder = place if place.is_dir() else place.parent
-        handle, name = tempfile.mkstemp(dir=folder, prefix=f".{path.name[:LONGEST_NAME]}.part-{os.getpid()}-")
-        os.close(handle)
-        os.unlink(name)
+        tempfile.TemporaryFile(dir=folder).close()  # where the system can, a file that never has a name
     except OSError as error:
         reason = "the disk is full" if error.errno == errno.ENOSPC else (error.strerror or str(error))
         raise GWNError(f"cannot write {path}: {reason}; choose another place with {option}") from None

@@ -5,6 +5,7 @@ The process that forks runs no PyTorch of its own, so that no lock of a thread i
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -14,7 +15,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,11 @@ SECONDS = 30
 MEMORY = 6 << 30
 """Of address space beside what the parent holds: PyTorch maps a lot that it never touches."""
 
-KILLED = 137
+PRELOADED = (
+    *("optuna", "optuna.storages", "optuna.samplers", "pandas", "pyarrow.parquet", "pyarrow.dataset", "pyarrow.csv"),
+    *("pydantic", "typer._adapters", "torch_geometric.data", "sklearn.model_selection", "gwn.distributed.runs"),
+    *("rich._emoji_codes", "encodings.utf_8_sig", "encodings.cp437", "sqlalchemy", "alembic"),
+)
 CLOCK = ("seconds", "created", "peak_memory_mib", "sealed", "seal", "environment")
 """Entries of records that differ from run to run, and the seals over them."""
 
@@ -54,12 +59,14 @@ class Outcome:
 
 def load() -> None:
     """Import what commands need, once."""
-    import optuna  # noqa: F401
-    import pandas  # noqa: F401
-    import pyarrow.parquet  # noqa: F401
-    import torch
-    import torch_geometric.data  # noqa: F401
+    import gc
+    from importlib import import_module
 
+    import torch
+
+    for name in PRELOADED:
+        with suppress(ImportError):  # of other versions of these packages
+            import_module(name)
     import gwn.cli.main
     import gwn.data.folders.convert
     import gwn.data.folders.generate
@@ -69,6 +76,12 @@ def load() -> None:
     import gwn.tuning  # noqa: F401
 
     torch.set_num_threads(1)
+    from gwn.cli.main import main
+
+    with suppress(SystemExit), redirect_stdout(io.StringIO()):
+        main(["models"])  # what is imported on the way to any command
+    gc.collect()
+    gc.freeze()
 
 
 def run(
@@ -117,28 +130,38 @@ def finish(child: int, said: Path, begun: float, kill_after: float | None = None
             _, status = os.waitpid(child, 0)
             break
         time.sleep(0.002)
-    code = os.waitstatus_to_exitcode(status)
+    out, err = _texts(said)
+    return Outcome(code=os.waitstatus_to_exitcode(status), out=out, err=err, seconds=time.monotonic() - begun)
+
+
+def _texts(said: Path) -> list[str]:
     texts = []
     for name in ("out", "err"):
         path = said.with_name(f"{said.name}.{name}")
         texts.append(path.read_text(errors="replace") if path.exists() else "")
         path.unlink(missing_ok=True)
-    return Outcome(code=code, out=texts[0], err=texts[1], seconds=time.monotonic() - begun)
+    return texts
 
 
 def _be_the_command(
     arguments: Sequence[str], folder: Path, said: Path, prepare: Callable[[], None], seconds: float, memory: int
 ) -> None:
+    whole = int(seconds)
+    resource.setrlimit(resource.RLIMIT_CPU, (whole, whole + 1))
+    resource.setrlimit(resource.RLIMIT_AS, (_held() + memory, resource.RLIM_INFINITY))
+    os._exit(_call(arguments, folder, said, prepare))
+
+
+def _call(arguments: Sequence[str], folder: Path, said: Path, prepare: Callable[[], None] = lambda: None) -> int:
+    """The command in this process, with what it says in files; its exit code."""
     code = 99
     try:
         os.chdir(folder)
         for number, name in ((1, "out"), (2, "err")):
             handle = os.open(f"{said}.{name}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
             os.dup2(handle, number)
+            os.close(handle)
         sys.stdout, sys.stderr = os.fdopen(1, "w", closefd=False), os.fdopen(2, "w", closefd=False)
-        whole = int(seconds)
-        resource.setrlimit(resource.RLIMIT_CPU, (whole, whole + 1))
-        resource.setrlimit(resource.RLIMIT_AS, (_held() + memory, resource.RLIM_INFINITY))
         sys.argv = ["gwn", *arguments]
         prepare()
         from gwn.cli.main import main
@@ -151,11 +174,45 @@ def _be_the_command(
         import traceback
 
         traceback.print_exc()
-    finally:
-        for stream in (sys.stdout, sys.stderr):
-            with suppress(OSError, ValueError):
-                stream.flush()
-        os._exit(code)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    return code
+
+
+def run_many(jobs: Sequence[tuple[Sequence[str], Path]], *, seconds: float = SECONDS) -> list[Outcome]:
+    """Several commands one after the other in one child, which is replaced where one of them ends it."""
+    done: list[Outcome] = []
+    while len(done) < len(jobs):
+        first = len(done)
+        folder = jobs[first][1]
+        said = Path(f"{folder}.said-{os.getpid()}-{time.monotonic_ns()}")
+        begun = time.monotonic()
+        child = os.fork()
+        if child == 0:
+            for number in range(first, len(jobs)):
+                _one_of_many(*jobs[number], said.with_name(f"{said.name}-{number}"), seconds)
+            os._exit(0)
+        last = finish(child, said, begun, 2 * seconds * (len(jobs) - first) + 5, seconds)
+        for number in range(first, len(jobs)):
+            own = said.with_name(f"{said.name}-{number}")
+            ended = own.with_name(f"{own.name}.code")
+            code = int(ended.read_text()) if ended.exists() else last.code
+            finished = ended.exists()
+            ended.unlink(missing_ok=True)
+            out, err = _texts(own)
+            done.append(Outcome(code=code, out=out, err=err, seconds=time.monotonic() - begun))
+            if not finished:
+                break
+    return done
+
+
+def _one_of_many(arguments: Sequence[str], folder: Path, said: Path, seconds: float) -> None:
+    used = int(sum(os.times()[:2])) + 1
+    resource.setrlimit(resource.RLIMIT_CPU, (used + int(seconds), resource.RLIM_INFINITY))
+    resource.setrlimit(resource.RLIMIT_AS, (_held() + MEMORY, resource.RLIM_INFINITY))
+    code = _call(arguments, folder, said)
+    Path(f"{said}.code").write_text(str(code))
 
 
 def _held() -> int:

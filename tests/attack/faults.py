@@ -11,7 +11,7 @@ import errno
 import io
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -66,7 +66,7 @@ class Counter:
         def opened(file: Any, mode: str = "r", buffering: int = -1, *rest: Any, **named: Any) -> Any:
             if isinstance(file, int) or not set(mode) & set("wax+"):
                 return real_open(file, mode, buffering, *rest, **named)
-            raw = Raw(file, mode.replace("b", "").replace("t", ""))
+            raw = Raw(file, mode.replace("b", "").replace("t", ""), opener=named.get("opener"))
             if buffering == 0:
                 return raw
             buffered: Any = io.BufferedRandom(raw) if "+" in mode else io.BufferedWriter(raw)
@@ -116,10 +116,14 @@ def prepared(subject: Subject, template: Path, place: Path) -> Path:
 
 @dataclass(frozen=True, kw_only=True)
 class Undisturbed:
-    """A subject before its command, and after it without a fault."""
+    """A subject before its command, and after it without a fault.
+
+    work   where every attempt is made: records name the files that they came from
+    """
 
     subject: Subject
     before: Path
+    work: Path
     old: dict[str, Any]
     new: dict[str, Any]
     operations: int
@@ -136,15 +140,16 @@ def undisturbed(subject: Subject, template: Path, place: Path) -> Undisturbed:
     return Undisturbed(
         subject=subject,
         before=before,
+        work=after,
         old=published(before),
         new=published(after),
         operations=len(tally.read_bytes()),
     )
 
 
-def inject(whole: Undisturbed, fault: Fault, place: Path) -> str:
+def inject(whole: Undisturbed, fault: Fault) -> str:
     """What is wrong after the fault, or after the same command once more; "" where nothing is."""
-    work = fresh(whole.before, place / "work")
+    work = fresh(whole.before, whole.work)
     hit = run(whole.subject.arguments, work, prepare=Counter(fault, work, None).install)
     trouble = _after(whole, fault, hit, work)
     if trouble:
@@ -183,16 +188,3 @@ def _after(whole: Undisturbed, fault: Fault, hit: Outcome, work: Path) -> str:
 def _difference(now: dict[str, Any], then: dict[str, Any]) -> str:
     names = sorted(name for name in now.keys() | then.keys() if now.get(name) != then.get(name))
     return ", ".join(names[:4])
-
-
-def sweep(
-    whole: Undisturbed, place: Path, *, every: int = 1, kinds: tuple[str, ...] = KINDS
-) -> Iterator[tuple[Fault, str]]:
-    """All faults of a command, or every `every`-th."""
-    number = 0
-    for at in range(1, whole.operations + 1):
-        for kind in kinds:
-            number += 1
-            if number % every == 0:
-                fault = Fault(at=at, kind=kind)
-                yield fault, inject(whole, fault, place)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -31,6 +32,9 @@ from gwn.registry import require_known
 
 BLOCK_BYTES = 1 << 23
 """Of CSV text parsed at a time."""
+
+WRONG_ROW = re.compile(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+): (.*)", re.DOTALL)
+"""How Arrow says it; its own handler of wrong rows cannot be given text that is not UTF-8."""
 
 ROWS = 1 << 18
 """Of Parquet read at a time."""
@@ -84,13 +88,7 @@ class EdgeFile:
 
     def _csv(self) -> Iterator[tuple[Any, float]]:
         size = max(1, self.path.stat().st_size)
-        wrong: list[Any] = []
-
-        def refuse(row: Any) -> str:
-            wrong.append(row)
-            return "error"
-
-        parse = pa.csv.ParseOptions(delimiter=self.separator, invalid_row_handler=refuse)
+        parse = pa.csv.ParseOptions(delimiter=self.separator)
         names = (self.source, self.target)
         convert = pa.csv.ConvertOptions(include_columns=names, column_types=dict.fromkeys(names, pa.string()))
         options = pa.csv.ReadOptions(block_size=BLOCK_BYTES, use_threads=False)  # threads would lose the line numbers
@@ -100,13 +98,13 @@ class EdgeFile:
                 for batch in reader:
                     yield batch, file.tell() / size
             except pa.ArrowInvalid as error:
-                if not wrong:
+                wrong = WRONG_ROW.search(str(error))
+                if wrong is None:
                     raise
-                bad, at = wrong[0], wrong[0].number
-                where = f"line {at}" if at is not None else "a line"
+                line, expected, found, text = wrong.groups()
+                where = f"line {line}" if line else "a line"
                 raise GWNError(
-                    f"{self.path.name}, {where}: {bad.actual_columns} columns where {bad.expected_columns} are "
-                    f"expected: {bad.text[:60]!r}"
+                    f"{self.path.name}, {where}: {found} columns where {expected} are expected: {text[:60]!r}"
                 ) from error
 
 

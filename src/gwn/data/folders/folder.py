@@ -107,7 +107,7 @@ def open_array(path: Path, record: dict[str, Any]) -> NDArray[Any]:
         raise GWNError(f"{path} has {size:,} bytes instead of {record['bytes']:,}: it was cut; make the folder again")
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False) if 0 not in record["shape"] else _empty(record)
-    except (OSError, ValueError) as error:
+    except Exception as error:  # a damaged header breaks NumPy's reader in any way it likes
         raise GWNError(f"{path} cannot be read ({error}); make the folder again") from None
     if list(array.shape) != list(record["shape"]) or array.dtype.str != record["dtype"]:
         raise GWNError(f"{path} holds {array.dtype} {array.shape}, not what its record says; make the folder again")

@@ -1,0 +1,222 @@
+"""Mutated inputs of every format: the right answer with exit code 0, or one line with exit code 2.
+
+A mutation is named by its seed, so that any of them can be made again. What a mutated table means cannot be known, so
+"right" means: no traceback, no unexpected exception, bounded time and memory, and what was stored before is untouched.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .arena import fresh, published, run, run_many
+from .bounds import arrays
+from .subjects import GENERATE, SMALL, TABLES, only_run, write_tables
+
+SECONDS = 20
+WORDS = (
+    *("", "0", "-1", "1e308", "-1e400", "nan", "inf", "9" * 400, "1.5", "0x10", "1_000", "true", "null", "None", "\\N"),
+    *(
+        "\x00",
+        "\x1b[31m",
+        "\ufeff",
+        "\u202e",
+        "é",
+        "\ud7ff",
+        "=1+1",
+        "'",
+        '"',
+        '""',
+        ",",
+        ";",
+        "\t",
+        "\r",
+        "\n",
+        "\r\n",
+    ),
+    *(
+        "../../x",
+        "a" * 300,
+        "{",
+        "}",
+        "[",
+        "]",
+        "1e-400",
+        "-0",
+        "+5",
+        " 7 ",
+        "٣",
+        "１２",
+        "2**63",
+        str(2**63),
+        str(-(2**63)),
+    ),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Format:
+    """An input: the command that reads it, and the files that are mutated."""
+
+    name: str
+    arguments: tuple[str, ...]
+    files: tuple[str, ...]
+
+
+TUNE = ("tune", "csbm", "--model", "mlp", "--trials", "1", "--search-splits", "1", "--final-runs", "1", "--quiet")
+MLP = ("--model", "mlp", "--runs", "1", *SMALL, "--out", "out")
+FORMATS = (
+    Format(name="csv", arguments=("train", *TABLES, *MLP), files=("nodes.csv", "edges.csv")),
+    Format(
+        name="parquet",
+        arguments=("train", "--edges", "edges.parquet", "--nodes", "nodes.parquet", *TABLES[4:], *MLP),
+        files=("nodes.parquet", "edges.parquet"),
+    ),
+    Format(name="npz", arguments=("train", "--graph", "g.npz", *MLP), files=("g.npz",)),
+    Format(name="npz, compressed", arguments=("train", "--graph", "c.npz", *MLP), files=("c.npz",)),
+    Format(name="pt", arguments=("train", "--graph", "g.pt", *MLP), files=("g.pt",)),
+    Format(
+        name="settings",
+        arguments=("train", "csbm", "--model", "mlp", "--runs", "1", "--quiet", "--set", "epochs=2", "--out", "out"),
+        files=("settings/mlp.toml",),
+    ),
+    Format(
+        name="run folder",
+        arguments=("predict", "runs/only", "--out", "out/predictions.csv"),
+        files=("config.json", "run-00.json", "schema-00.json", "run-00.safetensors"),
+    ),
+    Format(
+        name="graph folder", arguments=("train", "graph", *MLP), files=("meta.json", "x.npy", "indptr.npy", "y.npy")
+    ),
+    Format(
+        name="convert",
+        arguments=(
+            *("data", "convert", "edges.csv", "--nodes", "nodes.csv", "--label-column", "topic"),
+            *("--out", "out", "--quiet"),
+        ),
+        files=("nodes.csv", "edges.csv"),
+    ),
+    Format(name="info", arguments=("data", "info", "graph"), files=("meta.json", "indices.npy", "y.npy")),
+)
+
+
+def template(folder: Path) -> Path:
+    """All the inputs, unharmed, and a run, in `folder`."""
+    import numpy as np
+    import pyarrow.csv
+    import pyarrow.parquet as pq
+
+    folder.mkdir(parents=True, exist_ok=True)
+    write_tables(folder)
+    for name in ("nodes", "edges"):
+        pq.write_table(pyarrow.csv.read_csv(folder / f"{name}.csv"), folder / f"{name}.parquet")
+    rng = np.random.default_rng(0)
+    parts: dict[str, Any] = arrays(
+        x=rng.random((24, 3), dtype=np.float32), edge_index=rng.integers(24, size=(2, 40)), y=np.arange(24) % 3
+    )
+    np.savez(folder / "g.npz", **parts)
+    np.savez_compressed(folder / "c.npz", **parts)
+    _in_child(lambda: _save_pt(folder, parts))
+    small = ("--runs", "1", *SMALL)
+    for arguments in (
+        ("train", *TABLES, "--model", "gwn-sym", *small),
+        (*GENERATE, "--out", "graph"),
+        (*TUNE, "--set", "epochs=2", "--runs", "tuned"),
+    ):
+        made = run(arguments, folder)
+        if made.code != 0:
+            raise RuntimeError(made.err)
+    for found in list(only_run(folder / "runs")):
+        found.rename(folder / "runs" / "only")
+    return folder
+
+
+def _in_child(work: Any) -> None:
+    import os
+
+    child = os.fork()
+    if child == 0:
+        try:
+            work()
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+
+
+def _save_pt(folder: Path, parts: dict[str, Any]) -> None:
+    import torch
+    from torch_geometric.data import Data
+
+    torch.save(Data(**{name: torch.as_tensor(value) for name, value in parts.items()}), folder / "g.pt")
+
+
+def mutate(content: bytes, rng: random.Random) -> bytes:
+    """One to a few changes: bits, bytes, words, stretches that are cut, doubled, moved or blown up."""
+    data = bytearray(content)
+    for _ in range(rng.choice((1, 1, 1, 2, 4))):
+        size = len(data)
+        if size == 0:
+            return bytes(data)
+        at, kind = rng.randrange(size), rng.randrange(9)
+        until = min(size, at + rng.choice((1, 2, 8, 64, 1024)))
+        if kind == 0:
+            data[at] ^= 1 << rng.randrange(8)
+        elif kind == 1:
+            data[at] = rng.randrange(256)
+        elif kind == 2:
+            del data[at:until]
+        elif kind == 3:
+            data[at:at] = data[at:until] * rng.choice((1, 2, 30))
+        elif kind == 4:
+            data[at:until] = rng.choice(WORDS).encode("utf-8", "surrogatepass")
+        elif kind == 5:
+            del data[at:]
+        elif kind == 6:
+            goal = rng.randrange(size)
+            data[goal:goal] = data[at:until]
+        elif kind == 7:
+            _replace_a_field(data, rng)
+        else:
+            lines = data.split(b"\n")
+            rng.shuffle(lines)
+            data = bytearray(b"\n".join(lines))
+    return bytes(data)
+
+
+def _replace_a_field(data: bytearray, rng: random.Random) -> None:
+    """One cell, number or name becomes a word that was chosen to hurt."""
+    import re
+
+    fields = [match.span() for match in re.finditer(rb"[A-Za-z0-9_.+-]+", bytes(data[:20_000]))]
+    if fields:
+        first, last = rng.choice(fields)
+        data[first:last] = rng.choice(WORDS).encode("utf-8", "surrogatepass")
+
+
+def find(folder: Path, name: str) -> Path:
+    """The file of this name in a template."""
+    return next(
+        path for path in (folder / name, folder / "runs" / "only" / name, folder / "graph" / name) if path.exists()
+    )
+
+
+def attack(jobs: Sequence[tuple[Format, int]], whole: Path, place: Path) -> Iterator[tuple[Format, int, str]]:
+    """Mutate one file for every (format, seed); what is wrong with each answer, "" where nothing is."""
+    prepared = []
+    for number, (form, seed) in enumerate(jobs):
+        rng = random.Random(f"{form.name} {seed}")
+        work = fresh(whole, place / f"mutated-{number}")
+        target = find(work, rng.choice(form.files))
+        target.write_bytes(mutate(target.read_bytes(), rng))
+        prepared.append((work, target.name, published(work)))
+    outcomes = run_many(
+        [(form.arguments, work) for (form, _), (work, _, _) in zip(jobs, prepared, strict=True)], seconds=SECONDS
+    )
+    for (form, seed), (work, name, before), done in zip(jobs, prepared, outcomes, strict=True):
+        now = published(work)
+        harmed = [path for path, content in before.items() if now.get(path) != content]
+        trouble = done.complaint() or (f"{harmed[0]} was changed" if harmed else "")
+        yield form, seed, f"{name}: {trouble}" if trouble else ""
