@@ -69,7 +69,7 @@ def _stop_after_two() -> None:
         if count == 2:
             raise KeyboardInterrupt
 
-    module.save_checkpoint = stop
+    setattr(module, "save_checkpoint", stop)  # noqa: B010
 
 
 def flip(path: Path, rng: random.Random) -> None:
