@@ -110,26 +110,31 @@ class TrainingProgress(TerminalBar):
 class TuneProgress(TerminalBar):
     """Use as a context manager, with its methods as callbacks."""
 
-    def __init__(self, trials: int, *, quiet: bool = False) -> None:
+    def __init__(self, trials: int, *, metric: str = "accuracy", quiet: bool = False) -> None:
         super().__init__("searching", trials, "trials", quiet=quiet)
-        self.trials = trials
+        self.trials, self.metric = trials, metric
 
     def on_trial(self, trial: FrozenTrial, finished: int, best: FrozenTrial | None) -> None:
         """One trial is done."""
-        self.update(finished, _best(best) or "searching")
+        self.update(finished, _best(best, self.metric) or "searching")
         if not self.shown:
-            self.say(f"trial {finished}/{self.trials}: {_outcome(trial)}{_best(best, '; ')}")
+            self.say(f"trial {finished}/{self.trials}: {_outcome(trial, self.metric)}{_best(best, self.metric, '; ')}")
 
 
-def _best(best: FrozenTrial | None, before: str = "") -> str:
-    return "" if best is None or best.value is None else f"{before}best {100 * best.value:.2f} (trial {best.number})"
+def _best(best: FrozenTrial | None, metric: str, before: str = "") -> str:
+    from gwn.training.metrics import score_text
+
+    if best is None or best.value is None:
+        return ""
+    return f"{before}best {score_text(metric, best.value)} (trial {best.number})"
 
 
-def _outcome(trial: FrozenTrial) -> str:
+def _outcome(trial: FrozenTrial, metric: str) -> str:
+    from gwn.training.metrics import score_text
     from gwn.tuning.study import reason_of
 
     seconds = "" if trial.duration is None else f", {trial.duration.total_seconds():.1f} s"
     if trial.state.name == "COMPLETE" and trial.value is not None:
-        return f"validation {100 * trial.value:.2f}{seconds}"
-    score = "" if trial.value is None else f" at {100 * trial.value:.2f}"
+        return f"validation {score_text(metric, trial.value)}{seconds}"
+    score = "" if trial.value is None else f" at {score_text(metric, trial.value)}"
     return f"{'pruned' if trial.state.name == 'PRUNED' else 'failed'}{score}, {reason_of(trial)}{seconds}"

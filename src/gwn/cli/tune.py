@@ -19,6 +19,8 @@ from gwn.errors import MOST_SEED, require_between
 if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
 
+    from gwn.data import Dataset
+
 MOST_TRIALS, MOST_JOBS = 100_000, 1024
 
 
@@ -122,7 +124,7 @@ def tune(
         tracker = None if log is None else open_tracker(log, study_name, FOLDER)
         if tracker is not None:
             stack.callback(tracker.close)
-        progress = stack.enter_context(TuneProgress(trials, quiet=quiet))
+        progress = stack.enter_context(TuneProgress(trials, metric=data.metric, quiet=quiet))
 
         def on_trial(trial: FrozenTrial, finished: int, best: FrozenTrial | None) -> None:
             progress.on_trial(trial, finished, best)
@@ -157,28 +159,32 @@ def tune(
             json.dumps({"dataset": data.name, "model": model, "split": search.plan.split, **table, **where}, indent=2)
         )
     else:
-        _print_winner(source, data.name, model, search.plan.split, table, file)
+        _print_winner(source, data, model, search.plan.split, table, file)
 
 
-def _print_winner(source: GraphSource, dataset: str, model: str, split: str, table: dict[str, Any], file: Path) -> None:
+def _print_winner(
+    source: GraphSource, data: Dataset, model: str, split: str, table: dict[str, Any], file: Path
+) -> None:
     from gwn.cli.train import format_summary
+    from gwn.training.metrics import score_text
 
     search, final = table["search"], table["final"]
     rows = [[key, f"{value:.4g}" if isinstance(value, float) else str(value)] for key, value in _tuned(table).items()]
-    print_table(["setting", "value"], rows, f"{model} on {dataset}, {split} split: best of {search['trials']} trials")
+    print_table(["setting", "value"], rows, f"{model} on {data.name}, {split} split: best of {search['trials']} trials")
     typer.echo(
         f"{search['complete']} complete, {search['pruned']} pruned, {search['failed']} failed; "
         f"space {search['space']}, scored on {len(search['seeds'])} splits"
     )
-    typer.echo(f"validation in the search: {100 * search['validation']:.2f}")
+    typer.echo(f"validation in the search: {score_text(data.metric, search['validation'])}")
     if "playoff" in search:
         won, of = search["playoff"]["won"], search["playoff"]["finalists"]
-        typer.echo(f"play-off of {of}: {'no score' if won is None else f'{100 * won:.2f}'}")
+        typer.echo(f"play-off of {of}: {'no score' if won is None else score_text(data.metric, won)}")
+    finished = final["runs"] - final["diverged"]
     summary = {"mean": final["test"], "sd": final["test_sd"], "low": final["test_low"], "high": final["test_high"]}
-    typer.echo(f"test with fresh seeds: {format_summary({**summary, 'count': final['runs'] - final['diverged']})}")
+    typer.echo(f"test with fresh seeds: {format_summary({**summary, 'count': finished}, data.metric)}")
     if search["same_splits_as_final"]:
         typer.echo("Note: the search used the same published splits (never their test nodes) with other model seeds")
-    typer.echo(f"Saved in {file} [{dataset}.{split}]")
+    typer.echo(f"Saved in {file} [{data.name}.{split}]")
     typer.echo(f"Use with: gwn train {_as_given(source)} --model {model} --split {split}")
 
 

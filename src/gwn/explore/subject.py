@@ -16,6 +16,7 @@ from gwn.settings import find_tuned
 from gwn.training import Experiment, TrainConfig, load_trained, run_experiment
 from gwn.training.config import effective_settings
 from gwn.training.experiment import OnProgress
+from gwn.training.metrics import METRICS
 
 LONG_ENOUGH = 4.0
 """T of a network that is trained for the page without tuned settings: a wave of a step or two is little to look at."""
@@ -59,7 +60,8 @@ def subject_of_run(folder: Path, data: Dataset, command: str) -> Subject:
             f"{data.graph.num_features}; train again with `gwn train`"
         )
     laplacian = {**config["settings"], **model_spec(config["model"]).fixed}["laplacian"]
-    score = f", test {config['metric']} {100 * trained.run.test:.1f} %" if trained.run.test is not None else ""
+    metric, test = METRICS[config["metric"]], trained.run.test
+    score = "" if test is None else f", test {metric.title} {metric.text(test, 1)}"
     return Subject(
         graph=data.graph,
         name=data.name,

@@ -24,6 +24,7 @@ from gwn.training.config import TrainConfig
 from gwn.training.label_input import build_network
 from gwn.training.loop import Fit, OnEpoch, fit, seed_everything
 from gwn.training.memory import PeakMemory
+from gwn.training.metrics import METRICS
 from gwn.training.outputs import Outputs, warnings_of
 from gwn.training.result import FORMAT, RunResult, environment, summary_of_runs
 
@@ -215,7 +216,7 @@ def run_experiment(
         "environment": machine,
         "caveat": experiment.dataset.caveat,
         "runs": [run.to_json() for run in runs],
-        "summary": summary_of_runs(runs),
+        "summary": summary_of_runs(runs, shares=METRICS[experiment.dataset.metric].percent),
         "warnings": warnings_of([run.to_json() for run in runs], identity["classes"]),
     }
     write_json(folder / "result.json", result_json)
