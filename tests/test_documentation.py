@@ -20,8 +20,10 @@ ROOT = Path(__file__).parent.parent
 TOP = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "examples" / "README.md"]
 PAGES = [*TOP, *sorted((ROOT / "docs").glob("*.md"))]
 SHORT = {
-    "examples/data/": " --runs 1",
+    "gwn compare": " --time 60s --models logistic,gwn-sym --trials 2 --runs 2 --jobs 1 -q --set epochs=20",
     "gwn predict": "",
+    "gwn explain": "",
+    "gwn report runs": "",
     "train digits": " --runs 1 --set epochs=3",
     "stability digits": "",
 }

@@ -158,3 +158,13 @@ def test_a_diverged_run_cannot_predict(tmp_path: Path) -> None:
     folder = train(tmp_path, "gwn-sym", runs=1, time=300.0)
     with pytest.raises(GWNError, match="no finished run"):
         load_trained(folder)
+
+
+def test_a_comparison_stands_for_its_best_run(tmp_path: Path) -> None:
+    folder = train(tmp_path, runs=1)
+    record = tmp_path / "toy-compare-0" / "comparison.json"
+    write_json(record, {"format": 1, "result": {"rows": [{"folder": folder.name}, {"folder": "other"}]}})
+    assert find_run_folder("toy-compare-0", tmp_path) == folder
+    write_json(record, {"format": 1, "result": None})
+    with pytest.raises(GWNError, match="not finished; give the same `gwn compare` again"):
+        find_run_folder(str(record.parent), tmp_path)

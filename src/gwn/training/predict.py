@@ -18,7 +18,7 @@ from gwn.data import Dataset, Split, make_splits
 from gwn.data.splits import EVERYONE, SPLITS
 from gwn.errors import GWNError
 from gwn.graph import Graph
-from gwn.io import file_sha256, read_json, read_weights
+from gwn.io import file_sha256, read_json, read_weights, safe_name
 from gwn.models import model_spec
 from gwn.registry import lookup
 from gwn.training.config import DTYPES, TrainConfig
@@ -29,6 +29,7 @@ from gwn.training.loss import Scaling
 from gwn.training.outputs import Floats, probabilities
 from gwn.training.result import FORMAT, RunResult
 
+COMPARISON = "comparison.json"
 OWN = ("nodes.parquet", "edges.parquet")
 """Tables that a run folder may hold itself."""
 
@@ -73,10 +74,15 @@ class TrainedModel:
 
 
 def find_run_folder(run: str, root: Path) -> Path:
-    """A run by its folder, or by the folder's name below `root`."""
+    """A run by its folder, or by the folder's name below `root`; the folder of a comparison stands for its best one."""
     for folder in (Path(run), root / run):
         if (folder / "config.json").is_file():
             return folder
+        if (folder / COMPARISON).is_file():
+            verdict = read_json(folder / COMPARISON).get("result")
+            if verdict is None:
+                raise GWNError(f"the comparison {run} is not finished; give the same `gwn compare` again to go on")
+            return folder.parent / safe_name(verdict["rows"][0]["folder"])
     known = sorted(path.parent.name for path in root.glob("*/config.json"))
     hint = f"; {root} has {', '.join(known[:5])}" if known else "; train one first with `gwn train`"
     raise GWNError(f"no run {run!r}: it should be a folder with a config.json{hint}")
