@@ -144,7 +144,9 @@ def test_new_nodes_are_read_as_the_old_ones_were() -> None:
         model.predict(["m0"])
 
 
-def test_both_read_what_the_other_wrote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_both_read_what_the_other_wrote(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     model = fitted(epochs=5, runs=1)
     model.save(tmp_path / "first")
     (tmp_path / "first").rename(tmp_path / "moved")
@@ -156,6 +158,11 @@ def test_both_read_what_the_other_wrote(tmp_path: Path, monkeypatch: pytest.Monk
     written = pd.read_csv("predictions.csv")
     assert np.allclose(written[["p_ant", "p_bee", "p_cat"]], model.predict_proba())
     assert written.node.tolist() == NODES.key.tolist()
+    for command, code in ((["explain", "moved", "--node", "n1"], 0), (["report", "moved"], 2)):
+        with pytest.raises(SystemExit) as ended:
+            main(command)
+        assert (ended.value.code or 0) == code
+    assert "kept no node for testing" in capsys.readouterr().err
 
     NODES.assign(topic=TOPICS).to_csv("nodes.csv", index=False)
     PAIRS.to_csv("edges.csv", index=False)

@@ -35,9 +35,8 @@ from gwn.io import read_json, write_atomic, write_json
 from gwn.models import ModelSpec, model_spec
 from gwn.registry import require_known
 from gwn.training import Experiment, TrainConfig, TrainedModel, load_trained, run_experiment
-from gwn.training import predict as predict_nodes
 from gwn.training.config import effective_settings
-from gwn.training.predict import OWN
+from gwn.training.predict import OWN, answers
 
 NODES_FILE, EDGES_FILE = OWN
 ESTIMATOR_FILE = "estimator.json"
@@ -104,6 +103,7 @@ class WaveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         source: str | None = None,
         target: str | None = None,
         drop: Sequence[str] = (),
+        text: Sequence[str] = (),
         features: str | None = None,
         directed: bool = False,
     ) -> WaveClassifier:
@@ -116,10 +116,11 @@ class WaveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 to CSV or Parquet; or a networkx graph or PyG `Data`, which bring their edges. Node ids with `graph`
         y       one class a node; the edges, where `label` is given
         edges   a table or path likewise, node pairs [2, E] or [E, 2], or a SciPy adjacency matrix; None for none
-        label, id, weight, source, target, drop, features, directed   as in `Graph.from_tables`
+        label, id, weight, source, target, drop, text, features, directed   as in `Graph.from_tables`
         """
-        names = ("id", "weight", "source", "target", "drop", "features", "directed")
-        reading: dict[str, Any] = dict(zip(names, (id, weight, source, target, drop, features, directed), strict=True))
+        names = ("id", "weight", "source", "target", "drop", "text", "features", "directed")
+        given = (id, weight, source, target, drop, text, features, directed)
+        reading: dict[str, Any] = dict(zip(names, given, strict=True))
         seed = int(check_random_state(self.random_state).randint(2**31)) if self._draws else self.random_state
         if label is not None and edges is None:
             y, edges = None, y
@@ -296,11 +297,10 @@ class WaveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _probabilities(self, pair: TablePair | None) -> NDArray[np.float64]:
         """The mean over the runs, each of which encodes the tables as it learnt to; None for the fitted graph."""
-        total: Any = 0.0
-        for trained in self.trained_:
-            answers = predict_nodes(trained, self._seen_by(trained, pair), self.device)
-            total = total + answers[[f"p_{_text(kind)}" for kind in self.classes_]].to_numpy()
-        mean: NDArray[np.float64] = total / len(self.trained_)
+        found = [answers(trained, self._seen_by(trained, pair), self.device) for trained in self.trained_]
+        names = self.trained_[0].class_names
+        in_order = [names.index(_text(kind)) for kind in self.classes_]
+        mean: NDArray[np.float64] = np.mean(found, axis=0)[:, in_order]
         return mean
 
     def _seen_by(self, trained: TrainedModel, pair: TablePair | None) -> Graph:

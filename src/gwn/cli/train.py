@@ -203,7 +203,7 @@ def _row(run: dict[str, Any], metric: Metric) -> list[str]:
     return [
         *start,
         metric.text(run["val"]),
-        metric.text(run["test"]),
+        "-" if run["test"] is None else metric.text(run["test"]),
         str(run["epochs"]),
         f"{run['seconds']:.2f}",
         memory,

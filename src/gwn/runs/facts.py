@@ -118,6 +118,11 @@ class Numbers:
 
 def answers_of(trained: TrainedModel, graph: Graph, split: Split) -> Answers | Numbers:
     """The answers of this run's network on its test nodes."""
+    if split.test.numel() == 0:
+        raise GWNError(
+            f"this run kept no node for testing (split {split.kind}), and the page judges by those; "
+            "train with --split stratified, or look into single nodes with gwn explain"
+        )
     dtype = next((parameter.dtype for parameter in trained.network.parameters()), torch.float32)
     logits = predict_logits(trained.network.to("cpu"), graph.to("cpu", dtype))[split.test]
     if not bool(torch.isfinite(logits).all()):
