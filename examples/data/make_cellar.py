@@ -1,8 +1,8 @@
 """How cellar-nodes.csv and cellar-edges.csv were made: the wines of make_wine.py as a cellar would list them.
 
 The measurements, the classes and who is similar to whom are those of scikit-learn's wine data. The rest is dirt of the
-kind that real lists have, drawn from a fixed seed: one measurement in twelve is missing, stock numbers begin with zeros,
-`tasted` is a date, `region` a category that is often empty and has a rare value, `organic` says true or false. None of
+kind that real lists have, drawn from a fixed seed: one measurement in twelve is missing, stock numbers may begin with
+zeros, `tasted` is a date, `region` a category with empty cells and a rare value, `organic` says true or false. None of
 these says anything about the grape. Every fourth wine has an empty cultivar: these are the ones to predict.
 """
 
