@@ -1,7 +1,7 @@
 """MkDocs hook: pages of the site whose text lives elsewhere, so that nothing is written twice.
 
-README.md, CONTRIBUTING.md and CHANGELOG.md are pages as they are; the scripts in examples/ are shown in full. Links
-that leave docs/ point to the page of the site where there is one, and to the source code otherwise.
+README.md, CONTRIBUTING.md, CHANGELOG.md and SECURITY.md are pages as they are; the scripts in examples/ are shown in
+full. Links that leave docs/ point to the page of the site where there is one, and to the source code otherwise.
 """
 
 from __future__ import annotations
@@ -16,7 +16,12 @@ from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).parent.parent
 SOURCE = "https://github.com/graph-wave-networks/graph-wave-networks/blob/main"
-PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
+PAGES = {
+    "README.md": "index.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changelog.md",
+    "SECURITY.md": "security.md",
+}
 EXAMPLES = "examples/README.md"
 LINK = re.compile(r"(\]\()([^)#\s]+)(#[^)]*)?(\))")
 
