@@ -8,13 +8,15 @@ PYTEST_ARGS ?= -n 2
 FAST := tests/test_*.py tests/laplacians tests/schemes tests/networks tests/golden tests/contracts/test_dynamics.py \
 	tests/contracts/test_imports.py tests/cli/test_command.py::test_train_then_predict_on_csv
 
-.PHONY: help setup demo docs images report bench bench-scale attack test test-fast lint types check build clean
+.PHONY: help setup demo docs images report bench bench-scale bench-tables attack test test-fast lint types check build \
+	clean
 
 help:
 	@echo "make demo    install, then train four models on handwritten digits (under two minutes)"
 	@echo "make setup   create .venv with everything"
 	@echo "make bench   speed, memory and growth, pass or miss beside every target (GWN_DATA=..., BENCH_ARGS=...)"
 	@echo "make bench-scale   large graphs: generated, propagated, trained (an hour; BENCH_ARGS=...)"
+	@echo "make bench-tables   gwn compare on four pairs of tables, and a large one (an hour; BENCH_ARGS=...)"
 	@echo "make report  every table and figure as one page, from the measured results: report/index.html"
 	@echo "make docs    the documentation as a site, with an API reference: site/index.html"
 	@echo "make images  the README's moving picture: docs/images/wave.gif"
@@ -55,6 +57,11 @@ bench: setup
 
 bench-scale: setup
 	$(BIN)/python -m benchmarks scale --out results/bench/scale.json --plot docs/images/scale.png $(BENCH_ARGS)
+
+bench-tables: setup
+	$(BIN)/python -m pip install --quiet bokeh-sampledata
+	$(BIN)/python -m benchmarks tables --out results/bench/tables.json $(BENCH_ARGS)
+	$(BIN)/python -m benchmarks.tables_page
 
 test-fast: setup
 	$(BIN)/python -m pytest $(PYTEST_ARGS) -m "not slow" $(FAST)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import typer
 
-from benchmarks import defaults, growth, labels, memory, outofcore, partitions, predictors, processes, speed
+from benchmarks import defaults, growth, labels, memory, outofcore, partitions, predictors, processes, speed, tables
 from benchmarks.harness import Part, Settings, measure_parts, print_results, read_report, report
 from gwn.errors import GWNError
 from gwn.io import write_json
@@ -28,10 +28,13 @@ PARTS: dict[str, Part] = {
     "predictors": predictors.predictors,
     "defaults": defaults.defaults,
     "labels": labels.labels,
+    "own-tables": tables.own_tables,
+    "large-table": tables.large_table,
 }
 GROUPS = {
     "small": ("speed", "memory", "growth"),
     "scale": ("arxiv", "depth", "precomputed", "ten-million", "edges", "partitions", "processes"),
+    "tables": ("own-tables", "large-table"),
     "all": tuple(PARTS),
 }
 
@@ -47,6 +50,7 @@ def bench(
     seconds: float = typer.Option(5.0, help="Repeat a step for so long, on each graph."),
     large: bool = typer.Option(False, "--large", help="Growth up to ten million edges: minutes, and some 8 GB."),
     shrink: int = typer.Option(1, help="Divide the sizes of generated graphs, to try a part out."),
+    duration: str = typer.Option("10m", "--time", help="What `gwn compare` may take for each pair of tables."),
     work: Path | None = typer.Option(None, help="Where generated graphs are kept. Default: the cache."),
     plot: Path | None = typer.Option(None, help="A picture of growth and edges: PNG, PDF or SVG."),
     out: Path | None = typer.Option(None, help="A JSON report; parts in it that are not measured now stay."),
@@ -56,7 +60,8 @@ def bench(
     """Measure training steps against message passing, PyG's GCN and GAT, and their own raw products.
 
     Every figure is a ratio of two things measured in turns, in this run, on this machine. Without a PART: speed,
-    memory and growth. `scale`: the parts on large graphs, an hour. `all`: everything.
+    memory and growth. `scale`: the parts on large graphs, an hour. `tables`: `gwn compare` on tables, an hour. `all`:
+    everything.
 
     Examples:
 
@@ -76,6 +81,7 @@ def bench(
         seconds=seconds,
         large=large,
         shrink=shrink,
+        time=duration,
         say=(lambda line: None) if quiet else (lambda line: typer.echo(line, err=True)),
         **given,
     )

@@ -45,6 +45,7 @@ class Settings:
     seconds    a step is repeated for so long
     large      growth up to ten million edges
     shrink     divides the sizes of generated graphs: to try a part out
+    time       what `gwn compare` may take for each pair of tables
     work       generated graph folders are kept here from one benchmark to the next
     """
 
@@ -53,6 +54,7 @@ class Settings:
     seconds: float = 5.0
     large: bool = False
     shrink: int = 1
+    time: str = "10m"
     work: Path = field(default_factory=lambda: cache_root() / "bench-scale")
     say: Callable[[str], None] = lambda line: None
 
