@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from gwn.cli.options import DropColumns, IdColumn, SourceColumn, TargetColumn
-from gwn.cli.terminal import print_table
+from gwn.cli.options import DropColumns, GraphSource, IdColumn, SourceColumn, TargetColumn, takes_source
+from gwn.cli.terminal import print_table, printable
 from gwn.errors import GWNError
 from gwn.registry import require_known
 
@@ -34,25 +35,50 @@ def list_datasets(as_json: bool = typer.Option(False, "--json", help="Print as J
     print_table([column.replace("_", " ") for column in shown], cells)
 
 
-@app.command("info")
-def info(
-    name: str = typer.Argument(..., help="A dataset, or a graph folder."),
-    directed: bool = typer.Option(False, "--directed", help="Edges as stored."),
+@takes_source
+def describe(
+    source: GraphSource,
+    split: str | None = typer.Option(None, help="Also say how far the training classes of this split are off."),
     as_json: bool = typer.Option(False, "--json", help="Print as JSON."),
 ) -> None:
-    """Load one dataset and describe it: counts, homophily, classes, splits, caveats.
+    """Read a graph and say what is in it, column by column, and what that suggests; nothing is trained.
 
-    Example:  gwn data info texas --directed
+    Examples:
+
+      gwn data describe --edges edges.csv --nodes nodes.csv --label-column topic
+
+      gwn data describe texas --directed
     """
-    from gwn.data.describe import describe
-    from gwn.data.origin import by_name
+    from gwn.cli.source import open_source
+    from gwn.data import make_splits
+    from gwn.data.describe import describe as describe_graph
 
-    facts = describe(by_name(name, directed))
+    data, _ = open_source(source)
+    facts = describe_graph(data, None if split is None else make_splits(data, split, 1)[0])
     if as_json:
         typer.echo(json.dumps(facts, indent=2))
         return
-    facts["files"] = f"{len(facts['files'])} files, hashes checked"
-    print_table(["", ""], [[key.replace("_", " "), _readable(value)] for key, value in facts.items()], left=2)
+    print_description(facts)
+
+
+def print_description(facts: Mapping[str, Any]) -> None:
+    """Columns where there are some, facts, and suggestions, with names that cannot steer the terminal."""
+    facts = dict(facts)
+    columns, said = facts.pop("columns"), facts.pop("suggestions")
+    if columns:
+        rows = [
+            [row["column"], row["role"], row["note"], f"{row['missing']:,}", f"{row['features']:,}"] for row in columns
+        ]
+        print_table(["column", "read as", "", "empty", "features"], rows, left=3)
+    facts["files"] = f"{len(facts['files'])} files" if columns else f"{len(facts['files'])} files, hashes checked"
+    shown = {key: value for key, value in facts.items() if value not in (None, "", {})}
+    print_table(["", ""], [[key.replace("_", " "), _readable(value)] for key, value in shown.items()], left=2)
+    for line in said:
+        typer.echo(printable(line))
+
+
+app.command("describe")(describe)
+app.command("info", help="The same as `gwn data describe`, under its older name.")(describe)
 
 
 @app.command("verify")

@@ -6,8 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import typer
+
 from gwn.cli.options import GraphSource
-from gwn.data import DATASETS, Dataset
+from gwn.cli.terminal import printable
+from gwn.data import DATASETS, Dataset, Split
+from gwn.data.describe import describe, in_words
 from gwn.data.files import load_files, load_graph_file
 from gwn.data.folders.folder import GraphFolder, is_folder
 from gwn.data.origin import by_name, open_origin
@@ -68,6 +72,12 @@ def how_it_was_read(origin: Mapping[str, Any]) -> str:
         f"{schema.source_column!r} to {schema.target_column!r}"
     )
     return "\n".join([first, *schema.decisions()])
+
+
+def print_summary(data: Dataset, split: Split) -> None:
+    """What was read and what it suggests, a line each, before training."""
+    for line in in_words(describe(data, split)):
+        typer.echo(printable(line), err=True)
 
 
 def changed_files(config: Mapping[str, Any], data: Dataset) -> str:

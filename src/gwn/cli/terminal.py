@@ -19,15 +19,24 @@ def printable(text: str) -> str:
 
 
 def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]], title: str = "", left: int = 1) -> None:
-    """Print rows of text; the first `left` columns are words, the others numbers and set to the right."""
-    table = Table(title=title or None, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    """Print rows of text; the first `left` columns are words, the others numbers and set to the right.
+
+    Whatever a cell holds, it cannot steer the terminal; a new line in it begins a line of the cell.
+    """
+    table = Table(
+        title=_lines(title) or None, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False
+    )
     for place, heading in enumerate(headings):
         words = place < left
-        table.add_column(heading, justify="left" if words else "right", overflow="fold", no_wrap=not words)
+        table.add_column(_lines(heading), justify="left" if words else "right", overflow="fold", no_wrap=not words)
     for row in rows:
-        table.add_row(*map(printable, row))
+        table.add_row(*map(_lines, row))
     piped = not sys.stdout.isatty()  # a file has no width: nothing is cut there
     Console(highlight=False, markup=False, width=1000 if piped else None).print(table)
+
+
+def _lines(text: str) -> str:
+    return "\n".join(map(printable, text.split("\n")))
 
 
 _SECONDS = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0}

@@ -77,7 +77,7 @@ def train(
     require_between("--checkpoint", checkpoint, 0, 1e9)
     with training_processes(processes, device=device, partition=partition) as leader:
         from gwn.cli.progress import TrainingProgress
-        from gwn.cli.source import OnFiles, how_it_was_read, open_source
+        from gwn.cli.source import OnFiles, how_it_was_read, open_source, print_summary
         from gwn.data import make_splits
         from gwn.models import model_spec
         from gwn.settings import find_tuned
@@ -97,6 +97,8 @@ def train(
         if not quiet and (decisions := how_it_was_read(origin)):
             typer.echo(decisions, err=True)
         splits = make_splits(data, split, runs, seed)
+        if not quiet and data.tables is not None:
+            print_summary(data, splits[0])
         table = None
         if tuned:
             table = find_tuned(spec, source.dataset or data.name, splits[0].kind, data.graph.content_hash())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gwn.data.catalogue import DATASETS, DatasetSpec
@@ -24,6 +24,7 @@ class Dataset:
     directed   whether the edges of `graph` still have a direction
     published  split kind -> its splits
     files      file name -> SHA-256 of what was read
+    dropped    what was left out of a user's edges -> how many
     tables     the node table that `graph` was encoded from, where it was: each run then learns its own encoding
     """
 
@@ -35,6 +36,7 @@ class Dataset:
     published: Mapping[str, tuple[Split, ...]]
     files: Mapping[str, str]
     caveat: str = ""
+    dropped: Mapping[str, int] = field(default_factory=dict)
     tables: NodeTable | None = None
 
     def on(self, split: Split) -> Graph:

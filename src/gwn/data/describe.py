@@ -2,43 +2,155 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+import scipy.sparse as sp
 import torch
+from scipy.sparse.csgraph import connected_components
+from torch import Tensor
 
 from gwn.data import DATASETS
 from gwn.data.dataset import Dataset
 from gwn.data.download import data_roots
-from gwn.data.splits import SPLITS
+from gwn.data.schema import column_summary
+from gwn.data.splits import SPLITS, Split
 from gwn.graph import Graph, count_self_loops
 from gwn.io import file_sha256
 from gwn.registry import lookup
 
 
-def describe(dataset: Dataset) -> dict[str, Any]:
-    """Counts and shares as a plain dictionary; `edges` are pairs where the graph is undirected, arcs otherwise."""
+def describe(dataset: Dataset, split: Split | None = None) -> dict[str, Any]:
+    """Counts and shares as a plain dictionary; `edges` are pairs where the graph is undirected, arcs otherwise.
+
+    split   what of it trains: then `label_shift` says how far its classes are from those of the other labelled nodes
+    """
     graph = dataset.graph
     stored = graph.x.values() if graph.is_sparse else graph.x
-    return {
+    tables = dataset.tables
+    facts: dict[str, Any] = {
         "name": dataset.name,
+        "task": dataset.task,
         "nodes": graph.num_nodes,
         "edges": graph.num_edges if dataset.directed else graph.num_edges // 2,
         "features": graph.num_features,
         "classes": graph.num_classes,
-        "labelled": 0 if graph.y is None else int(graph.labelled.sum()),
+        "labelled": int(graph.labelled.sum()),
         "class_counts": class_counts(graph),
         "directed": dataset.directed,
         "weighted": graph.edge_weight is not None,
         "self_loops": count_self_loops(graph.edge_index),
+        "dropped": dict(dataset.dropped),
         "isolated_nodes": isolated_nodes(graph),
+        "components": components(graph),
         "edge_homophily": edge_homophily(graph),
+        "adjusted_homophily": adjusted_homophily(graph),
+        "label_shift": None if split is None else label_shift(graph, split),
         "feature_density": int(torch.count_nonzero(stored)) / max(1, graph.x.numel()),
         "metric": dataset.metric,
         "default_split": dataset.default_split,
         "splits": [*SPLITS, *dataset.published],
         "files": dict(dataset.files),
         "caveat": dataset.caveat,
+        "columns": [] if tables is None else column_summary(tables.schema, tables.table),
+        "structural": None if tables is None else tables.schema.structural,
     }
+    return {**facts, "suggestions": suggestions(facts)}
+
+
+FEW_OF_A_CLASS = 5
+"""Labelled nodes, below which a class can be neither learnt nor measured: a split gives it one or two."""
+
+FEW_LABELS = 20
+"""Labelled nodes a class, as in the well-known sparse splits of citation graphs."""
+
+UNLIKE, ALIKE = 0.15, 0.5
+"""Adjusted homophily below which neighbours say little, and above which they say a lot, about a node's class."""
+
+UNEVEN = 10
+"""Times as many nodes in the largest class as in the smallest."""
+
+
+def suggestions(facts: Mapping[str, Any]) -> list[str]:
+    """What these facts mean for somebody who wants to train, in plain sentences, the most important first."""
+    said = []
+    counts: Mapping[str, int] = facts["class_counts"]
+    columns = facts["columns"]
+    if facts["features"] <= 1 and facts["structural"] is None:
+        said.append("The nodes have no features: try --features spectral first, or --features structure.")
+    if counts:
+        smallest, largest = min(counts, key=counts.__getitem__), max(counts, key=counts.__getitem__)
+        rare = [f"{name!r} ({count})" for name, count in counts.items() if count < FEW_OF_A_CLASS]
+        if rare:
+            said.append(
+                f"Fewer than {FEW_OF_A_CLASS} labelled nodes in {_some(rare)}: this can be neither learnt nor "
+                "measured; label more of them, or join classes."
+            )
+        elif facts["labelled"] < FEW_LABELS * len(counts):
+            said.append(
+                f"Few labels ({facts['labelled']} for {len(counts)} classes): scores will vary from split to split; "
+                "use --runs 10 and believe the interval."
+            )
+        if counts[largest] > UNEVEN * max(1, counts[smallest]):
+            said.append(
+                f"The classes are uneven ({largest!r}: {counts[largest]:,}, {smallest!r}: {counts[smallest]:,}): "
+                f"always answering {largest!r} is right in {counts[largest] / max(1, facts['labelled']):.0%} of cases; "
+                "look at each class alone, and try --class-weights balanced."
+            )
+    adjusted = facts["adjusted_homophily"]
+    if adjusted is not None and adjusted < UNLIKE:
+        said.append(
+            f"Neighbours say little about each other's class (adjusted homophily {adjusted:.2f}): try gwn-fa or "
+            "gwn-plus, which can take a neighbour's features with the opposite sign, and see whether mlp does as well."
+        )
+    elif adjusted is not None and adjusted > ALIKE:
+        said.append(f"Neighbours mostly share a class (adjusted homophily {adjusted:.2f}): gwn-sym is a good start.")
+    if facts["isolated_nodes"]:
+        said.append(f"{_nodes(facts['isolated_nodes'])} no edge: only their own features count for them.")
+    if facts["components"] - facts["isolated_nodes"] > 1:
+        parts = facts["components"] - facts["isolated_nodes"]
+        said.append(f"The graph has {parts:,} parts of two or more nodes; nothing travels between them.")
+    if facts["label_shift"] is not None and facts["label_shift"] > 0.1:
+        said.append(
+            f"The classes of the training nodes are not those of the others ({facts['label_shift']:.0%} would have to "
+            "change): the test score may not hold for new nodes."
+        )
+    empty = [repr(row["column"]) for row in columns if row["features"] and row["missing"] > facts["nodes"] / 2]
+    if empty:
+        said.append(f"More than half the cells are empty in {_some(empty)}.")
+    return said
+
+
+def in_words(facts: Mapping[str, Any]) -> list[str]:
+    """The facts that decide what can be learnt, a sentence a line, and then what they suggest."""
+    lines = [
+        f"{facts['nodes']:,} nodes, {facts['edges']:,} {'directed ' if facts['directed'] else ''}edges, "
+        f"{facts['features']:,} features; {facts['isolated_nodes']:,} nodes without an edge, {facts['components']:,} "
+        "connected parts"
+    ]
+    if any(facts["dropped"].values()):
+        lines.append("left out: " + ", ".join(f"{count:,} {what}" for what, count in facts["dropped"].items() if count))
+    counts = sorted(facts["class_counts"].items(), key=lambda entry: -entry[1])
+    if counts:
+        shown = ", ".join(f"{name!r} {count:,}" for name, count in counts[:10])
+        more = f" and {len(counts) - 10} more" if len(counts) > 10 else ""
+        lines.append(f"{facts['labelled']:,} labelled nodes in {len(counts)} classes: {shown}{more}")
+    elif facts["task"] == "regression":
+        lines.append(f"{facts['labelled']:,} nodes with a known number")
+    if facts["edge_homophily"] is not None:
+        adjusted = facts["adjusted_homophily"]
+        by_chance = "" if adjusted is None else f" (adjusted for chance: {adjusted:.2f})"
+        lines.append(f"{facts['edge_homophily']:.0%} of the edges join equal classes{by_chance}")
+    return [*lines, *facts["suggestions"]]
+
+
+def _nodes(count: int) -> str:
+    return "1 node has" if count == 1 else f"{count:,} nodes have"
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
 def class_counts(graph: Graph) -> dict[str, int]:
@@ -51,12 +163,51 @@ def class_counts(graph: Graph) -> dict[str, int]:
 
 def edge_homophily(graph: Graph) -> float | None:
     """Share of edges that join equal classes, among those whose two ends are labelled and different."""
-    if graph.y is None or graph.task == "regression":
+    ends = _labelled_ends(graph)
+    return None if ends is None else float((ends[0] == ends[1]).double().mean())
+
+
+def adjusted_homophily(graph: Graph) -> float | None:
+    """(h - e) / (1 - e), h the edge homophily and e what it would be by chance: sum over classes of (D_k / D)².
+
+    D_k counts the ends of edges in class k, D all ends; 1: only equal classes are joined, 0: as by chance.
+    """
+    ends = _labelled_ends(graph)
+    if ends is None:
         return None
-    a, b = graph.y[graph.edge_index[0]], graph.y[graph.edge_index[1]]
-    known = graph.labelled
-    counted = known[graph.edge_index[0]] & known[graph.edge_index[1]] & (graph.edge_index[0] != graph.edge_index[1])
-    return float((a == b)[counted].float().mean()) if bool(counted.any()) else None
+    shares = torch.bincount(ends.flatten()).double() / ends.numel()
+    chance = float((shares**2).sum())
+    return None if chance >= 1 else (float((ends[0] == ends[1]).double().mean()) - chance) / (1 - chance)
+
+
+def _labelled_ends(graph: Graph) -> Tensor | None:
+    """Classes [2, e] at the ends of the edges of which both are known; None where there is none."""
+    if graph.y is None or graph.task != "classification":
+        return None
+    counted = graph.labelled[graph.edge_index].all(dim=0) & (graph.edge_index[0] != graph.edge_index[1])
+    return graph.y[graph.edge_index[:, counted]] if bool(counted.any()) else None
+
+
+def components(graph: Graph) -> int:
+    """Connected parts, whatever the direction of the edges; a node without an edge is one."""
+    row, col = graph.edge_index.numpy()
+    joined = sp.csr_array((np.ones(len(row), dtype=np.int8), (row, col)), shape=(graph.num_nodes, graph.num_nodes))
+    return int(connected_components(joined, directed=False, return_labels=False))
+
+
+def label_shift(graph: Graph, split: Split) -> float | None:
+    """Half the sum over classes of |share among training nodes - share among the other labelled nodes|; 0 is none."""
+    if graph.y is None or graph.task != "classification":
+        return None
+    others = graph.labelled.clone()
+    others[split.train] = False
+    if not bool(others.any()):
+        return None
+    shares = [
+        torch.bincount(part, minlength=graph.num_classes).double() / max(1, part.numel())
+        for part in (graph.y[split.train], graph.y[others])
+    ]
+    return float((shares[0] - shares[1]).abs().sum() / 2)
 
 
 def isolated_nodes(graph: Graph) -> int:

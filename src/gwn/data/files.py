@@ -21,7 +21,7 @@ from gwn.data.splits import Split, splits_from_masks
 from gwn.data.structural import bound_to, require_bound, structural_features
 from gwn.data.tables import Table, first_line, read_head, read_table
 from gwn.errors import GWNError
-from gwn.graph import Graph, as_targets, undirected, undirected_edges, whole_numbers
+from gwn.graph import Graph, as_targets, count_self_loops, undirected, undirected_edges, whole_numbers
 from gwn.io import file_sha256
 from gwn.registry import require_known
 
@@ -236,8 +236,11 @@ def load_files(
         require_edge_header(edge_table, ids, ends)
     edge_index = _endpoints(edge_table, node_table, ids, schema, named_ends)
     edge_weight = _weights(edge_table, schema.weight_column)
+    dropped: dict[str, int] = {}
     if not directed:
+        rows, loops = edge_index.shape[1], count_self_loops(edge_index)
         edge_index, edge_weight = undirected_edges(edge_index, edge_weight, node_table.rows)
+        dropped = {"self-loops": loops, "repeated edges": rows - loops - edge_index.shape[1] // 2}
     from_edges = None
     if schema.structural is not None:
         kinds = schema.structural
@@ -264,6 +267,7 @@ def load_files(
         directed=directed,
         published={},
         files={table.path.name: table.sha256() for table in (edge_table, node_table)},
+        dropped=dropped,
         tables=NodeTable(table=node_table, schema=schema, structural=from_edges),
     )
     return dataset, schema

@@ -1,0 +1,83 @@
+"""What is said about a graph before training, against counts by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from gwn import Graph
+from gwn.data import Dataset, contextual_sbm
+from gwn.data.describe import adjusted_homophily, describe, edge_homophily, in_words, label_shift
+from gwn.data.files import load_files
+from gwn.data.splits import Split
+from gwn.graph import undirected
+
+PAIRS = torch.tensor([[0, 1, 3, 4], [1, 2, 4, 5]])  # two paths of three, and one node alone
+
+
+def small(y: list[int], **fields: Any) -> Dataset:
+    graph = undirected(Graph(x=torch.eye(7), edge_index=PAIRS, y=torch.tensor(y), name="small"))
+    given: dict[str, Any] = {"metric": "accuracy", "default_split": "stratified", "directed": False}
+    return Dataset(name="small", graph=graph, published={}, files={}, **{**given, **fields})
+
+
+def test_counts_by_hand() -> None:
+    data = small([0, 0, 1, 1, 1, -1, 0])
+    facts = describe(data)
+    assert (facts["nodes"], facts["edges"], facts["components"], facts["isolated_nodes"]) == (7, 4, 3, 1)
+    assert facts["class_counts"] == {"0": 3, "1": 3}
+    assert facts["edge_homophily"] == pytest.approx(2 / 3)  # 0-0, 0-1, 1-1; the fourth has an unknown end
+    assert facts["adjusted_homophily"] == pytest.approx((2 / 3 - 1 / 2) / (1 - 1 / 2))  # three of six ends each
+    assert facts["label_shift"] is None
+    assert any("1 node has no edge" in line for line in facts["suggestions"])
+    assert any("neither learnt nor measured" in line for line in facts["suggestions"])
+    assert any("2 parts" in line for line in facts["suggestions"])
+
+
+def test_label_shift_is_how_many_labels_would_have_to_change() -> None:
+    parts = {"train": torch.tensor([0, 1]), "val": torch.tensor([2, 6]), "test": torch.tensor([3, 4])}
+    split = Split(**parts, kind="own", seed=0)
+    data = small([0, 0, 1, 1, 1, -1, 0])
+    assert label_shift(data.graph, split) == pytest.approx(0.75)  # training all 0, of the others a quarter
+    assert any("75%" in line for line in describe(data, split)["suggestions"])
+
+
+@pytest.mark.parametrize(("homophily", "advice"), [(0.9, "gwn-sym is a good start"), (0.2, "gwn-fa or gwn-plus")])
+def test_advice_follows_homophily(homophily: float, advice: str) -> None:
+    graph = contextual_sbm(nodes=200, degree=8, homophily=homophily, seed=1)
+    data = Dataset(
+        name="s", graph=graph, metric="accuracy", default_split="stratified", directed=False, published={}, files={}
+    )
+    assert any(advice in line for line in describe(data)["suggestions"])
+    found = adjusted_homophily(graph)
+    plain = edge_homophily(graph)
+    assert found is not None
+    assert plain is not None
+    assert found < plain
+
+
+def test_tables_say_what_was_left_out_and_what_is_empty(tmp_path: Path) -> None:
+    rows = [f"n{i},{i},{'x' if i % 9 else 'rare'}" for i in range(40)]
+    (tmp_path / "n.csv").write_text("\n".join(["id,size,topic", *rows, "n40,3,"]) + "\n")
+    edges = [f"n{i},n{i + 1}" for i in range(39)]
+    (tmp_path / "e.csv").write_text("\n".join(["source,target", *edges, "n1,n0", "n5,n5", "n0,n1"]) + "\n")
+    data, _ = load_files(edges=tmp_path / "e.csv", nodes=tmp_path / "n.csv", label_column="topic")
+    facts = describe(data)
+    assert facts["dropped"] == {"self-loops": 1, "repeated edges": 2}
+    assert {row["column"]: row["role"] for row in facts["columns"]} == {"id": "id", "size": "number", "topic": "label"}
+    said = "\n".join(in_words(facts))
+    assert "left out: 1 self-loops, 2 repeated edges" in said
+    assert "40 labelled nodes in 2 classes: 'x' 35, 'rare' 5" in said
+
+
+def test_no_labels_at_all() -> None:
+    graph = Graph(x=torch.ones(3, 1), edge_index=torch.tensor([[0, 1], [1, 0]]))
+    data = Dataset(
+        name="s", graph=graph, metric="accuracy", default_split="stratified", directed=False, published={}, files={}
+    )
+    facts = describe(data)
+    assert facts["edge_homophily"] is facts["adjusted_homophily"] is None
+    assert facts["suggestions"][0].startswith("The nodes have no features: try --features spectral")
