@@ -60,6 +60,7 @@ def test_everything_asked_for_is_written(tmp_path: Path) -> None:
     result, folder = run_experiment(experiment(), tmp_path)
     names = {path.name for path in folder.iterdir()}
     assert names == {
+        "MODEL_CARD.md",
         "config.json",
         "result.json",
         *(f"run-{n:02d}.{end}" for n in (0, 1) for end in ("json", "safetensors")),

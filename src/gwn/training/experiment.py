@@ -17,8 +17,9 @@ from torch import nn
 from gwn.data import Dataset, Split
 from gwn.errors import Diverged, GWNError
 from gwn.graph import Graph
-from gwn.io import content_key, file_sha256, read_json, read_weights, safe_name, write_json, write_weights
+from gwn.io import content_key, file_sha256, read_json, read_weights, safe_name, write_atomic, write_json, write_weights
 from gwn.models import ModelSpec
+from gwn.training.card import model_card
 from gwn.training.checkpoint import Checkpoints
 from gwn.training.config import TrainConfig
 from gwn.training.label_input import build_network
@@ -220,6 +221,7 @@ def run_experiment(
         "warnings": warnings_of([run.to_json() for run in runs], identity["classes"]),
     }
     write_json(folder / "result.json", result_json)
+    write_atomic(folder / "MODEL_CARD.md", model_card(result_json, folder.name).encode())
     return result_json, folder
 
 
