@@ -15,6 +15,7 @@ from gwn.cli.terminal import print_table, printable
 from gwn.errors import MOST_RUNS, MOST_SEED, GWNError, require_between
 
 if TYPE_CHECKING:
+    from gwn.training import RunResult
     from gwn.training.metrics import Metric
 
 
@@ -55,6 +56,7 @@ def train(
     details: bool | None = typer.Option(
         None, "--details/--no-details", help="A table of the classes on test. Default: for your own graphs."
     ),
+    log: str | None = typer.Option(None, help="Also log epochs and runs: tensorboard, wandb or mlflow (`trackers`)."),
     as_json: bool = typer.Option(False, "--json", help="Print the whole result as JSON."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress."),
 ) -> None:
@@ -81,6 +83,7 @@ def train(
         from gwn.data import make_splits
         from gwn.models import model_spec
         from gwn.settings import find_tuned
+        from gwn.trackers import tracking
         from gwn.training import TrainConfig, run_experiment
         from gwn.training.config import effective_settings, parse_settings
 
@@ -125,15 +128,27 @@ def train(
             from gwn.distributed.runs import DistributedExperiment
 
             experiment = DistributedExperiment.of(experiment, leader, files.graph)
-        with TrainingProgress(runs, config.epochs, metric=data.metric, quiet=quiet) as progress:
+
+        def on_epoch(run: int, epoch: int, score: float) -> None:
+            progress.on_epoch(run, epoch, score)
+            tracker.on_epoch(run, epoch, score)
+
+        def on_run(done: RunResult) -> None:
+            progress.on_run(done)
+            tracker.on_run(done)
+
+        with (
+            tracking(log, experiment.folder(out).name, out) as tracker,
+            TrainingProgress(runs, config.epochs, metric=data.metric, quiet=quiet) as progress,
+        ):
             files.report = progress.on_columns
             result, folder = run_experiment(
                 experiment,
                 out,
                 force=force,
                 checkpoint_seconds=checkpoint,
-                on_progress=progress.on_epoch,
-                on_run=progress.on_run,
+                on_progress=on_epoch,
+                on_run=on_run,
                 say=(lambda line: None) if quiet else (lambda line: typer.echo(line, err=True)),
             )
     if as_json:

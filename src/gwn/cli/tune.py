@@ -50,7 +50,7 @@ def tune(
     settings: list[str] = typer.Option([], "--set", metavar="NAME=VALUE", help="A setting to fix: `gwn models NAME`."),
     out: Path = typer.Option(Path("settings"), help="Folder of the tuned settings."),
     runs: Path = typer.Option(Path("runs"), help="Folder of the final runs."),
-    log: str | None = typer.Option(None, help="Also log trials to tensorboard or wandb (extra `trackers`)."),
+    log: str | None = typer.Option(None, help="Also log trials: tensorboard, wandb or mlflow (extra `trackers`)."),
     heartbeat: int = typer.Option(10, min=1, hidden=True, help="Seconds between signs of life of a running trial."),
     as_json: bool = typer.Option(False, "--json", help="Print the winner as JSON."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress."),
@@ -75,12 +75,12 @@ def tune(
     from gwn.cli.source import how_it_was_read, open_source
     from gwn.io import require_writable
     from gwn.models import model_spec
+    from gwn.trackers import tracking
     from gwn.training import TrainConfig
     from gwn.tuning import SearchJob, measure, plan_search, run_search, settings_file, write_winner
     from gwn.tuning.playoff import PLAYOFF_SPLITS, play_off
     from gwn.tuning.playoff import finalists as best_trials
     from gwn.tuning.storage import FOLDER, default_url, readable
-    from gwn.tuning.trackers import open_tracker
 
     require_writable(out / f"{model}.toml")
     require_writable(runs / "run", option="--runs")
@@ -121,15 +121,12 @@ def tune(
         heartbeat=heartbeat,
     )
     with ExitStack() as stack:
-        tracker = None if log is None else open_tracker(log, study_name, FOLDER)
-        if tracker is not None:
-            stack.callback(tracker.close)
+        tracker = stack.enter_context(tracking(log, study_name, FOLDER))
         progress = stack.enter_context(TuneProgress(trials, metric=data.metric, quiet=quiet))
 
         def on_trial(trial: FrozenTrial, finished: int, best: FrozenTrial | None) -> None:
             progress.on_trial(trial, finished, best)
-            if tracker is not None:
-                tracker.log(trial, None if best is None else best.value)
+            tracker.on_trial(trial, None if best is None else best.value)
 
         done = run_search(job, search, on_trial=on_trial, say=progress.say)
         winner, playoff = None, None
