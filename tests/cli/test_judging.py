@@ -36,6 +36,41 @@ def rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+def test_numbers_from_a_table(command: Command, people: tuple[str, ...], tmp_path: Path) -> None:
+    told = ("--label-column", "income", "--drop-column", "topic", "--task", "regression")
+    done = command("train", *people, *told, *SHORT)
+    assert done.returncode == 0, done.stderr
+    assert "R²" in done.stdout
+    assert "mean absolute error" in done.stdout
+    (folder,) = (tmp_path / "runs").iterdir()
+    result = json.loads((folder / "result.json").read_text())
+    assert result["summary"]["test"]["mean"] > 0.5
+    assert result["summary"]["details"]["mae"] < 400
+    for how in ((), ("--ensemble",), ("--refit",)):
+        done = command("predict", str(folder), *how)
+        assert done.returncode == 0, done.stderr
+        found = rows(tmp_path / "predictions.csv")
+        assert list(found[0]) == ["node", "known", "predicted"]
+        assert found[5]["known"] == ""
+        errors = [abs(float(row["predicted"]) - 1000 * (int(row["node"][1:]) % 2)) for row in found]
+        assert np.mean(errors) < 400
+    assert command("train", *people, *told, *SHORT, "--class-weights", "balanced").returncode == 2
+
+
+def test_numbers_from_one_file(command: Command, tmp_path: Path) -> None:
+    x = np.random.default_rng(0).normal(size=(40, 3))
+    y = np.where(np.arange(40) % 5 == 0, np.nan, 10 * x[:, 0])
+    np.savez(tmp_path / "graph.npz", x=x, edge_index=np.stack([np.arange(39), np.arange(1, 40)]), y=y)
+    refused = command("train", "--graph", "graph.npz", *SHORT)
+    assert refused.returncode == 2
+    assert "--task regression" in refused.stderr
+    done = command("train", "--graph", "graph.npz", "--task", "regression", "--model", "mlp", *SHORT)
+    assert done.returncode == 0, done.stderr
+    (folder,) = (tmp_path / "runs").iterdir()
+    assert command("predict", str(folder)).returncode == 0
+    assert rows(tmp_path / "predictions.csv")[0]["known"] == ""
+
+
 def test_classes_are_judged_one_by_one(command: Command, people: tuple[str, ...], tmp_path: Path) -> None:
     told = (*people, "--label-column", "topic", "--drop-column", "income", *SHORT)
     done = command("train", *told)

@@ -187,7 +187,7 @@ class FeatureSchema:
         if self.label_column is None or self.label_column not in table.columns:
             return None
         if self.task == "regression":
-            return torch.from_numpy(_target(table, self.label_column, self.label_notation).astype(np.float32))
+            return torch.from_numpy(_target(table, self.label_column, self.label_notation).astype(np.float64))
         text = _label_text(table, self.label_column, whole=not any(map(WHOLE_NUMBER.match, self.class_names)))
         found = pc.index_in(text, value_set=pa.array(self.class_names, pa.string()))
         strange = pc.unique(text.filter(pc.and_(pc.is_null(found), pc.not_equal(text, "")))).to_pylist()

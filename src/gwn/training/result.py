@@ -150,6 +150,11 @@ def paired_gain(changed: Sequence[float], usual: Sequence[float]) -> Gain:
     return Gain(mean=mean, low=mean - half, high=mean + half, count=count)
 
 
+def _at_most_one(summary: Summary) -> dict[str, Any]:
+    """As a plain dictionary; no score is above one, R² neither, so no interval ends there."""
+    return {**asdict(summary), "high": None if summary.high is None else min(1.0, summary.high)}
+
+
 def summary_of_runs(runs: Sequence[RunResult], *, shares: bool = True) -> dict[str, Any]:
     """Validation and test over the runs that finished, and how many did not.
 
@@ -165,8 +170,8 @@ def summary_of_runs(runs: Sequence[RunResult], *, shares: bool = True) -> dict[s
         for part in scored.values()
     )
     return {
-        "val": None if val is None else asdict(val),
-        "test": None if test is None else asdict(test),
+        "val": None if val is None else _at_most_one(val),
+        "test": None if test is None else _at_most_one(test),
         "finished": len(finished),
         "diverged": len(runs) - len(finished),
         "seconds": sum(run.seconds or 0.0 for run in finished),
