@@ -211,3 +211,12 @@ def test_a_reader_that_has_seen_enough_is_no_error() -> None:
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode == 1
+
+
+def test_closed_and_full_standard_output(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command whose output was closed does its work; one whose output cannot be written says so."""
+    monkeypatch.setattr(sys, "stdout", None)
+    succeed("models")
+    with open("/dev/full", "w") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        assert "No space left on device" in complaint(capfd, "models")

@@ -86,8 +86,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     What nobody foresaw ends with one line and code 3 too; the line names the file that has the details.
     """
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever started us
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
     try:
         code = app(args=None if arguments is None else list(arguments), standalone_mode=False)
+        sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else 0)
     except (KeyboardInterrupt, typer.Abort):
         _interrupted()
@@ -98,9 +102,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except GWNError as error:
         _fail(str(error), 2)
     except BrokenPipeError:  # whoever reads our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         sys.exit(1)
     except (MemoryError, OSError) as error:
+        try:
+            sys.stdout.flush()
+        except (OSError, ValueError):  # it was the output itself that could not be written
+            _drop_output()
+            _fail(f"cannot write to standard output: {_plain(error)}", 2)
         _fail(_plain(error), 2)
     except RecursionError:
         _fail("something that was given is nested too deeply to be read; give it flat", 2)
@@ -114,6 +123,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
             command = (sys.argv[1:] if arguments is None else arguments)[0]
             _fail(missing_extra(f"gwn {command}", module), 2)
         _fail(f"{type(error).__name__}: {error}; {_report(error)}", UNEXPECTED)
+
+
+def _drop_output() -> None:
+    """Nothing more goes to standard output, not even at the end, where Python would complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _out_of_memory(error: Exception) -> str | None:
