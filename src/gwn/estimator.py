@@ -398,7 +398,10 @@ def _values(y: Any) -> NDArray[Any]:
     if values.dtype.kind == "f":
         finite = values[np.isfinite(values)]
         if np.isinf(values).any() or (finite != np.floor(finite)).any():
-            raise GWNError("Unknown label type: continuous; y holds numbers that are no classes")
+            raise GWNError(
+                "Unknown label type: continuous; y holds numbers that are no classes. "
+                "To predict numbers, use gwn train --task regression"
+            )
         if finite.size < values.size:
             whole = np.full(values.size, None, dtype=object)
             whole[np.isfinite(values)] = finite.astype(np.int64)
