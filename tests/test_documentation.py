@@ -20,6 +20,7 @@ ROOT = Path(__file__).parent.parent
 TOP = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "examples" / "README.md"]
 PAGES = [*TOP, *sorted((ROOT / "docs").glob("*.md"))]
 SHORT = {
+    "gwn data describe": "",
     "gwn compare": " --time 60s --models logistic,gwn-sym --trials 2 --runs 2 --jobs 1 -q --set epochs=20",
     "gwn predict": "",
     "gwn explain": "",
