@@ -13,7 +13,7 @@ from gwn.compare.worker import Workshop
 from gwn.data import Dataset
 from gwn.errors import GWNError
 from gwn.io import read_json
-from gwn.training import fit
+from gwn.training import Gain, fit
 
 SMALL = ("epochs=12", "hidden_channels=4")
 
@@ -51,7 +51,23 @@ def test_every_model_has_the_same_limits_and_the_winner_is_a_run_folder(dataset:
     result = read_json(Path(found.folder) / "result.json")
     assert (result["model"], len(result["runs"])) == (found.best, 2)
     assert result["settings_from"]["comparison"] == Path(found.record).parent.name
-    assert {snapshot.phase for snapshot in snapshots} == {"searching", "final runs"}
+    assert {snapshot.phase for snapshot in snapshots} == {"searching", "final runs", "trying known labels"}
+    assert sum(" more on validation (95 % interval " in note for note in found.notes) == 2
+
+
+def test_known_labels_are_kept_where_validation_gains_more_than_its_interval(
+    dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gains = iter([Gain(mean=0.1, low=0.05, high=0.15, count=2), Gain(mean=0.2, low=-0.1, high=0.5, count=2)])
+    monkeypatch.setattr("gwn.compare.course.paired_gain", lambda changed, usual: next(gains))
+    found = run(dataset, tmp_path, models=("mlp",))
+    (row,) = found.rows
+    assert (row.title, row.training["labels"]) == ("MLP + labels", "masked")
+    assert read_json(Path(found.folder) / "config.json")["training"]["labels"] == "masked"
+    kept, refused = found.notes[-2:]
+    assert kept == "MLP with known labels as input: 10.0 more on validation (95 % interval 5.0 to 15.0), kept."
+    assert refused.startswith("MLP with correct-and-smooth: 20.0 more")
+    assert refused.endswith(", not kept.")
 
 
 def test_a_finished_comparison_is_not_computed_again(

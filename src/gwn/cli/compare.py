@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from gwn.compare import Comparison, Row, Snapshot
+    from gwn.training.metrics import Metric
 
 
 @takes_source
@@ -88,9 +88,12 @@ def compare(
 
 def print_comparison(found: Comparison) -> None:
     """The table, best on validation first, and what it says."""
-    title = f"{found.dataset}, {found.split} split, {found.metric} in %, means over {found.runs} splits"
-    headings = ["model", "validation", "test", "95 % interval", "against the best", "trials", "seconds"]
-    print_table(headings, [_line(row, row.model == found.best) for row in found.rows], title)
+    from gwn.training.metrics import METRICS
+
+    metric = METRICS[found.metric]
+    title = f"{found.dataset}, {found.split} split, {metric.title}, means over {found.runs} splits"
+    headings = ["model", "validation", "test", "95 %", "vs best", "trials", "time"]
+    print_table(headings, [_line(row, row.model == found.best, metric) for row in found.rows], title)
     typer.echo(found.verdict)
     for row in found.rows:
         if row.reason:
@@ -101,26 +104,24 @@ def print_comparison(found: Comparison) -> None:
     typer.echo(f"Saved in {found.folder}\nPredict with: gwn predict {found.folder} --out predictions.csv")
 
 
-def _line(row: Row, best: bool) -> list[str]:
-    effort = [str(row.trials), f"{row.seconds:.0f}"]
+def _line(row: Row, best: bool, metric: Metric) -> list[str]:
+    effort = [str(row.trials), f"{row.seconds:.0f} s"]
     if row.val is None or row.test is None:
         return [row.title, "-", "-", "-", row.status, *effort]
-    interval = "-" if row.test["low"] is None else f"{_percent(row.test['low'])} to {_percent(row.test['high'])}"
-    return [row.title, _percent(row.val["mean"]), _percent(row.test["mean"]), interval, _against(row, best), *effort]
+    low, high = row.test["low"], row.test["high"]
+    interval = "-" if low is None else f"{metric.text(low, 1)}-{metric.text(high, 1)}"
+    scores = [metric.text(row.val["mean"], 1), metric.text(row.test["mean"], 1), interval]
+    return [row.title, *scores, _against(row, best, metric), *effort]
 
 
-def _against(row: Row, best: bool) -> str:
+def _against(row: Row, best: bool, metric: Metric) -> str:
     if best:
         return "best"
     if row.against is None:
         return "-"
-    told: Mapping[str, Any] = row.against
-    word = "not told apart" if not told["told_apart"] else "worse" if told["mean"] < 0 else "better"
-    return f"{100 * told['mean']:+.1f} {word}"
-
-
-def _percent(value: float) -> str:
-    return f"{100 * value:.1f}"
+    mean = row.against["mean"]
+    word = "tie" if not row.against["told_apart"] else "worse" if mean < 0 else "better"
+    return f"{'+' if mean >= 0 else ''}{metric.text(mean, 1)} {word}"
 
 
 class CompareProgress:
@@ -160,7 +161,7 @@ class CompareProgress:
 def _one_line(snapshot: Snapshot) -> str:
     known = [standing for standing in snapshot.standings if standing.val is not None]
     best = max(known, key=lambda standing: standing.val or 0.0, default=None)
-    ahead = "" if best is None else f"; {best.title} leads with {_percent(best.val or 0.0)} on validation"
+    ahead = "" if best is None else f"; {best.title} leads with {100 * (best.val or 0.0):.1f} on validation"
     trials, runs = (sum(getattr(s, what) for s in snapshot.standings) for what in ("trials", "runs"))
     return f"{snapshot.phase}: {_clock(snapshot.left)} left, {trials} trials, {runs} final runs{ahead}"
 
@@ -177,7 +178,7 @@ def _standings(snapshot: Snapshot) -> Table:
         table.add_column(heading, justify="right")
     table.add_column("", no_wrap=True, overflow="ellipsis")
     for standing in sorted(snapshot.standings, key=lambda one: -(one.val if one.val is not None else -1e9)):
-        val = "" if standing.val is None else _percent(standing.val)
+        val = "" if standing.val is None else f"{100 * standing.val:.1f}"
         runs = str(standing.runs or "")
         table.add_row(standing.title, str(standing.trials), val, runs, f"{standing.seconds:.0f}", escape(standing.note))
     return table
