@@ -122,6 +122,7 @@ def explain(
     local: bool = True,
     with_edges: bool = False,
     tolerance: float = TOLERANCE,
+    temperature: float = 1.0,
 ) -> Explanation:
     """Why `network` answers at `node` of `graph` as it does.
 
@@ -129,6 +130,7 @@ def explain(
     target, rival   by default the predicted class and the strongest of the others
     local           whether the network answers for a node from what its edges lead to alone
     with_edges      also take away each edge of the node in turn
+    temperature     what logits are divided by to become probabilities, as the run learnt it
     """
     network = _exact(network)
     whole = graph.to("cpu", torch.float64)
@@ -173,7 +175,7 @@ def explain(
         contributions=contributions,
         points=points,
         predicted=int(logits.argmax()),
-        probability=float(logits.softmax(0).max()),
+        probability=float((logits / temperature).softmax(0).max()),
         edges=_edge_effects(margin, part, at, nodes, end) if with_edges else (),
     )
 
@@ -315,6 +317,7 @@ def explain_run(
         rival=rival,
         local=spec.local and not spec.transductive and not isinstance(trained.network, KnownLabels),
         with_edges=with_edges,
+        temperature=trained.run.temperature or 1.0,
     )
     numbers = trained.task == "regression"
     names = ["the number"] if numbers else trained.class_names

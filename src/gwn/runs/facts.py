@@ -20,6 +20,7 @@ from gwn.networks import GWN
 from gwn.training import TrainedModel
 from gwn.training.experiment import history_file
 from gwn.training.loop import predict_logits
+from gwn.training.outputs import probabilities
 
 BINS = 10
 MOST_NEIGHBOURS = 12
@@ -133,7 +134,7 @@ def answers_of(trained: TrainedModel, graph: Graph, split: Split) -> Answers | N
             known=graph.labels[split.test].double().cpu().numpy(),
             predicted=trained.scaling.undo(logits).double().cpu().numpy().reshape(-1),
         )
-    shares = logits.double().softmax(1)
+    shares = probabilities(logits, trained.run.temperature)
     return Answers(
         nodes=split.test,
         known=graph.labels[split.test].cpu().numpy(),
