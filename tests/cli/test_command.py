@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 import os
 import signal
@@ -70,6 +71,40 @@ def test_predict_reads_the_tables_as_train_did_from_any_folder_and_says_what_cha
     assert warned.returncode == 0
     assert "people.csv changed since training: 60 nodes" in warned.stderr
     assert len(warned.stderr.splitlines()) == 1
+
+
+def test_tables_that_misled_are_read_rightly_and_what_was_decided_is_said(tmp_path: Path, command: Command) -> None:
+    """28.0 is 28, 1,5 a number, 01583 none; compressed, with missing cells, and without a header where that is said."""
+    rows = [
+        f"{row}.0;{'' if row == 5 else f'{row % 7},5'};0158{row % 3};{row}\x1b[31m word;{'odd' if row % 2 else 'even'}"
+        for row in range(40)
+    ]
+    (tmp_path / "n.csv.gz").write_bytes(gzip.compress(("key;size;zip;bio;kind\n" + "\n".join(rows)).encode()))
+    (tmp_path / "e.csv").write_text("".join(f"{row},{(row + 2) % 40}\n" for row in range(40)))
+    train = ("train", "--edges", "e.csv", "--nodes", "n.csv.gz", "--label-column", "kind", "--runs", "1")
+    short = ("--model", "gcn", "--set", "epochs=3")
+    refused = command(*train, *short)
+    assert refused.returncode == 2
+    assert "the first line, 0,2, is an edge" in refused.stderr
+    trained = command(*train, *short, "--no-header", "edges")
+    assert trained.returncode == 0, trained.stderr
+    assert "the id is column 'key'" in trained.stderr
+    assert "1 number column, 1 category column" in trained.stderr
+    assert "column 'bio': it has 40 different texts: left out; --text-column bio uses its words" in trained.stderr
+    (folder,) = (tmp_path / "runs").iterdir()
+    schema = json.loads((folder / "schema-00.json").read_text())
+    assert [column["kind"] for column in schema["columns"]] == ["number", "category", "dropped"]
+    assert schema["columns"][1]["categories"] == ["01580", "01581", "01582"]
+    predicted = command("predict", str(folder), "--out", "all.csv")
+    assert predicted.returncode == 0, predicted.stderr
+    assert [row["node"] for row in csv.DictReader((tmp_path / "all.csv").open())] == [str(row) for row in range(40)]
+    (tmp_path / "n.csv").write_text("\x1b]0;a,kind,f\n" + "".join(f"{row},{row % 2},same\n" for row in range(9)))
+    (tmp_path / "e.csv").write_text("source,target\n1,2\n")
+    said = command(
+        "train", "--edges", "e.csv", "--nodes", "n.csv", "--label-column", "kind", "--features", "degree", *short
+    )
+    assert "every cell is 'same': left out" in said.stderr
+    assert "\x1b" not in said.stderr
 
 
 def test_train_then_predict_on_csv(tmp_path: Path, tables: tuple[Path, Path], command: Command) -> None:

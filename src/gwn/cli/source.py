@@ -71,7 +71,7 @@ def how_it_was_read(origin: Mapping[str, Any]) -> str:
         f"{', '.join(counts) or 'from the edges alone'}; {Path(origin['edges']).name}: edges go from "
         f"{schema.source_column!r} to {schema.target_column!r}"
     )
-    return "\n".join([first, *schema.decisions()])
+    return "\n".join(map(printable, [first, *schema.decisions()]))
 
 
 def print_summary(data: Dataset, split: Split) -> None:

@@ -25,6 +25,7 @@ from gwn.graph import UNLABELLED, Graph
 from gwn.registry import require_known
 from gwn.sparse import SPARSE_DENSITY
 
+ASKED = "left out, as asked"
 TASKS = ("classification", "regression")
 WHOLE_NUMBER = re.compile(WHOLE)
 INTEGER = re.compile(r"-?\d{1,18}")
@@ -96,7 +97,7 @@ class FeatureSchema:
             free = [name for name in table.columns if name != label_column and name not in drop_columns]
             id_column = choose_id_column(table, pa.array([], pa.string()) if named is None else named, free)
         columns = tuple(
-            LeftOut(name=name, note="left out, as asked")
+            LeftOut(name=name, note=ASKED)
             if name in drop_columns
             else infer_column(table, name, standardise=standardise, text=name in text_columns)
             for name in table.columns
@@ -217,7 +218,8 @@ class FeatureSchema:
 
     def decisions(self) -> list[str]:
         """What a person should know about how columns were read, a line each."""
-        return [f"column {column.name!r}: {column.note}" for column in self.columns if column.note]
+        noted = [column for column in self.columns if column.note not in ("", ASKED)]
+        return [f"column {column.name!r}: {column.note}" for column in noted]
 
     def to_json(self) -> dict[str, Any]:
         """As a plain dictionary for JSON."""
