@@ -61,6 +61,7 @@ bench-scale: setup
 bench-tables: setup
 	$(BIN)/python -m pip install --quiet bokeh-sampledata
 	$(BIN)/python -m benchmarks tables --out results/bench/tables.json $(BENCH_ARGS)
+	$(BIN)/python -m benchmarks.tables_page
 
 test-fast: setup
 	$(BIN)/python -m pytest $(PYTEST_ARGS) -m "not slow" $(FAST)
