@@ -6,6 +6,7 @@ import pickle
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import networkx as nx
@@ -96,6 +97,19 @@ def test_the_same_seed_gives_the_same_answer_and_leaves_the_random_numbers_of_ot
     assert torch.equal(torch.get_rng_state(), before)
     assert (fitted(random_state=5).predict_proba() == first).all()
     assert (fitted(random_state=6).predict_proba() != first).any()
+
+
+def test_auto_trains_what_the_comparison_found_best(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = {}
+
+    def compare(dataset: Any, **options: Any) -> Any:
+        asked.update(options, nodes=dataset.graph.num_nodes)
+        return SimpleNamespace(rows=[SimpleNamespace(model="gcn", settings={"num_layers": 2}, training={"lr": 0.02})])
+
+    monkeypatch.setattr("gwn.compare.compare", compare)
+    model = fitted(model="auto", time=7, random_state=3, epochs=2)
+    assert (asked["seconds"], asked["seed"], asked["nodes"], asked["settings"]) == (7, 3, SIZE, ["hidden_channels=8"])
+    assert (model.model_, model.result_["training"]["lr"], model.result_["training"]["epochs"]) == ("gcn", 0.02, 2)
 
 
 def test_several_runs_answer_together() -> None:
