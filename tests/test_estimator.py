@@ -100,7 +100,7 @@ def test_the_same_seed_gives_the_same_answer_and_leaves_the_random_numbers_of_ot
 
 
 def test_auto_trains_what_the_comparison_found_best(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = {}
+    asked: dict[str, Any] = {}
 
     def compare(dataset: Any, **options: Any) -> Any:
         asked.update(options, nodes=dataset.graph.num_nodes)
