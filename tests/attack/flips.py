@@ -15,6 +15,10 @@ CONTINUED = ("train", *TABLES, "--model", "gwn-sym", "--runs", "1", "--checkpoin
 FILES = ("train", "graph", "--model", "gwn-sym", "--precompute", "--memory", "8GB", "--runs", "1", *SMALL)
 
 
+FOR_PEOPLE = (".md", ".html", ".svg", ".png")
+"""Pages and pictures, which no command reads."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Stored:
     """Stored files, the command that reads them, and what it gives where they are whole."""
@@ -28,7 +32,7 @@ class Stored:
     @property
     def files(self) -> list[Path]:
         found = {path for pattern in self.patterns for path in self.folder.glob(pattern) if path.is_file()}
-        return sorted(path.relative_to(self.folder) for path in found)
+        return sorted(path.relative_to(self.folder) for path in found if path.suffix not in FOR_PEOPLE)
 
 
 def stores(template: Path, place: Path) -> Iterator[Stored]:
