@@ -120,6 +120,17 @@ def test_a_model_that_cannot_be_trained_is_a_row(
     assert "GWN-fa was not judged" in found.verdict
 
 
+def test_a_comparison_in_which_nothing_can_be_trained_says_why(
+    dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(*_: Any) -> None:
+        raise GWNError("training diverged in epoch 1")
+
+    monkeypatch.setattr("gwn.compare.worker.fit", failing)
+    with pytest.raises(GWNError, match=r"no model could be measured \(MLP: training diverged in epoch 1\)"):
+        run(dataset, tmp_path, models=("mlp",))
+
+
 def test_a_time_in_which_nothing_trains_is_said(dataset: Dataset, tmp_path: Path) -> None:
     with pytest.raises(GWNError, match=r"no model could be measured .*; give more time with --time"):
         run(dataset, tmp_path, seconds=0.001)

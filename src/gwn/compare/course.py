@@ -297,6 +297,8 @@ class Course:
         done = 0
         for runs in range(1, len(self.final) + 1):
             names = [name for name in ranked if name not in self.lost]
+            if not names:
+                return 0
             later = self._for_changes(runs) if runs > FEWEST_RUNS else 0.0
             if runs > 1 and self.left < 1.1 * self._level(names) + later:
                 break
