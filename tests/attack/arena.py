@@ -1,6 +1,6 @@
 """Commands in forked children: PyTorch is imported once, and each child has bounds on time and memory.
 
-The process that forks runs no PyTorch of its own, so that no lock of a thread is inherited.
+The process that forks has one thread, so that no lock of another one is inherited.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -76,12 +77,37 @@ def load() -> None:
     import gwn.tuning  # noqa: F401
 
     torch.set_num_threads(1)
-    from gwn.cli.main import main
-
-    with suppress(SystemExit), redirect_stdout(io.StringIO()):
-        main(["models"])  # what is imported on the way to any command
+    _warm_up()
     gc.collect()
     gc.freeze()
+
+
+def _warm_up() -> None:
+    """Do once in the parent what every command would do again, without gradients: PyTorch forbids them in a child then.
+
+    What is kept depends on no input: which commands and options there are, versions of packages, Optuna's tables.
+    """
+    import alembic.util
+    import torch
+    import typer.main
+    from optuna.storages import RDBStorage
+
+    import gwn.training.result
+    from gwn.cli.main import main
+    from gwn.training.outputs import judge_classes
+
+    kept: tuple[tuple[Any, str], ...] = (
+        (typer.main, "get_command"),
+        (gwn.training.result, "version"),
+        (alembic.util, "load_python_file"),
+    )
+    for module, name in kept:
+        setattr(module, name, cache(getattr(module, name)))
+    with suppress(SystemExit), redirect_stdout(io.StringIO()):
+        main(["models"])  # what is imported on the way to any command
+    RDBStorage("sqlite://").engine.dispose()
+    gwn.training.result.environment(torch.device("cpu"))
+    judge_classes(torch.eye(3), torch.arange(3), 1.0)
 
 
 def run(

@@ -20,6 +20,7 @@ from .arena import Outcome, fresh, leftovers, published, run
 from .subjects import Subject, only_run
 
 KINDS = ("kill", "fail", "cut")
+WRITE = b"w"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +44,7 @@ class Counter:
             return
         self.count += 1
         if self.tally is not None:
-            _append(self.tally)
+            _append(self.tally, b"." if half is None else WRITE)
         if self.count != self.fault.at:
             return
         if self.fault.kind == "fail":
@@ -91,9 +92,9 @@ def _counted(real: Callable[..., Any], counter: Counter) -> Callable[..., Any]:
     return counted
 
 
-def _append(tally: Path) -> None:
+def _append(tally: Path, mark: bytes) -> None:
     handle = os.open(tally, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    os.write(handle, b".")
+    os.write(handle, mark)
     os.close(handle)
 
 
@@ -118,7 +119,8 @@ def prepared(subject: Subject, template: Path, place: Path) -> Path:
 class Undisturbed:
     """A subject before its command, and after it without a fault.
 
-    work   where every attempt is made: records name the files that they came from
+    work         where every attempt is made: records name the files that they came from
+    operations   a mark for each, `WRITE` for those that write
     """
 
     subject: Subject
@@ -126,7 +128,17 @@ class Undisturbed:
     work: Path
     old: dict[str, Any]
     new: dict[str, Any]
-    operations: int
+    operations: bytes
+
+    @property
+    def faults(self) -> list[Fault]:
+        """Every kind at every operation; only a write can be done by half."""
+        return [
+            Fault(at=at, kind=kind)
+            for at, operation in enumerate(self.operations, 1)
+            for kind in KINDS
+            if kind != "cut" or operation == WRITE[0]
+        ]
 
 
 def undisturbed(subject: Subject, template: Path, place: Path) -> Undisturbed:
@@ -143,7 +155,7 @@ def undisturbed(subject: Subject, template: Path, place: Path) -> Undisturbed:
         work=after,
         old=published(before),
         new=published(after),
-        operations=len(tally.read_bytes()),
+        operations=tally.read_bytes(),
     )
 
 

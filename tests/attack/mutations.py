@@ -7,6 +7,7 @@ A mutation is named by its seed, so that any of them can be made again. What a m
 from __future__ import annotations
 
 import random
+import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -131,6 +132,8 @@ def template(folder: Path) -> Path:
             raise RuntimeError(made.err)
     for found in list(only_run(folder / "runs")):
         found.rename(folder / "runs" / "only")
+    for name in ("studies", "tuned"):  # the settings are what was wanted
+        shutil.rmtree(folder / name)
     return folder
 
 

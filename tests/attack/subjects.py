@@ -44,7 +44,7 @@ SUBJECTS = (
     Subject(
         name="reproduce",
         arguments=(
-            *("reproduce", "table-heterophilic", "--no-compute", "--format", "markdown", "--out", "tables", "--quiet"),
+            *("reproduce", "table-parameters", "--no-compute", "--format", "markdown", "--out", "tables", "--quiet"),
             *("--results", str(Path(__file__).parents[2] / "results")),
         ),
     ),
