@@ -211,7 +211,10 @@ def export_run(trained: TrainedModel, graph: Graph, kind: str, out: Path) -> tup
     form.require(kind)
     name, network = trained.config["model"], trained.network
     if isinstance(network, KnownLabels):
-        raise GWNError("this run is shown known labels, which belong to its own graph; export one with --labels none")
+        raise GWNError(
+            "this run uses known labels, which belong to its own graph; export one that was trained with --labels none "
+            "and --smooth none"
+        )
     if name not in EXPORTABLE:
         raise GWNError(f"{name} cannot be exported; these can: {', '.join(EXPORTABLE)}")
     if isinstance(network, GWN) and network.scheme.needs_symmetric:

@@ -7,7 +7,7 @@ import math
 import pytest
 from scipy import stats
 
-from gwn.compare.verdict import Difference, against_best, corrected, holm, listed, sentence
+from gwn.compare.verdict import Difference, against_best, by_reason, corrected, holm, listed, sentence
 
 TITLES = {"wave": "GWN-fa", "gcn": "GCN", "mlp": "MLP", "majority": "Majority class"}
 
@@ -62,3 +62,8 @@ def test_a_model_that_validation_missed_is_said() -> None:
 
 def test_lists_are_read_aloud() -> None:
     assert [listed(list("abc")[:n]) for n in (1, 2, 3)] == ["a", "a and b", "a, b and c"]
+
+
+def test_models_that_were_lost_for_the_same_reason_share_a_line() -> None:
+    lost = [("MLP", "no time was left"), ("GCN", "training diverged"), ("SIGN", "no time was left")]
+    assert by_reason(lost) == ["MLP and SIGN: no time was left", "GCN: training diverged"]

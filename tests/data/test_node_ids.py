@@ -48,7 +48,8 @@ def test_the_usual_name_decides_between_two_that_hold_all(read: Any) -> None:
 @pytest.mark.parametrize(
     ("nodes", "words"),
     [
-        ("age,a,b,topic\n9,1,2,x\n8,2,1,y\n7,3,3,x\n", "columns 'a' and 'b' both hold every id"),
+        ("age,a,b,topic\n9,1,2,x\n8,2,1,y\n7,3,3,x\n", "columns 'a' and 'b' each hold every id"),
+        ("a,b,topic\n1,2,x\n2,1,y\n3,3,x\n", "columns 'a' and 'b' each hold every id"),
         ("age,rank,topic\n9,2,x\n8,0,y\n7,1,x\n", "by column 'rank' or by row number"),
     ],
 )

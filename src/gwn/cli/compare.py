@@ -88,6 +88,7 @@ def compare(
 
 def print_comparison(found: Comparison) -> None:
     """The table, best on validation first, and what it says."""
+    from gwn.compare.verdict import by_reason
     from gwn.training.metrics import METRICS
 
     metric = METRICS[found.metric]
@@ -95,9 +96,8 @@ def print_comparison(found: Comparison) -> None:
     headings = ["model", "validation", "test", "95 %", "vs best", "trials", "time"]
     print_table(headings, [_line(row, row.model == found.best, metric) for row in found.rows], title)
     typer.echo(found.verdict)
-    for row in found.rows:
-        if row.reason:
-            typer.echo(f"{row.title}: {row.reason}")
+    for line in by_reason((row.title, row.reason) for row in found.rows if row.reason):
+        typer.echo(line)
     for note in found.notes:
         typer.echo(note)
     typer.echo(f"{found.seconds:.0f} s of {found.time:.0f} s, {found.jobs} workers; everything is in {found.record}")
@@ -109,7 +109,7 @@ def _line(row: Row, best: bool, metric: Metric) -> list[str]:
     if row.val is None or row.test is None:
         return [row.title, "-", "-", "-", row.status, *effort]
     low, high = row.test["low"], row.test["high"]
-    interval = "-" if low is None else f"{metric.text(low, 1)}-{metric.text(high, 1)}"
+    interval = "-" if low is None else f"{metric.text(low, 1)} to {metric.text(high, 1)}"
     scores = [metric.text(row.val["mean"], 1), metric.text(row.test["mean"], 1), interval]
     return [row.title, *scores, _against(row, best, metric), *effort]
 
@@ -159,9 +159,10 @@ class CompareProgress:
 
 
 def _one_line(snapshot: Snapshot) -> str:
-    known = [standing for standing in snapshot.standings if standing.val is not None]
-    best = max(known, key=lambda standing: standing.val or 0.0, default=None)
-    ahead = "" if best is None else f"; {best.title} leads with {100 * (best.val or 0.0):.1f} on validation"
+    from gwn.training.metrics import score_text
+
+    val, title = max(((one.val, one.title) for one in snapshot.standings if one.val is not None), default=(None, ""))
+    ahead = "" if val is None else f"; {title} leads with {score_text(snapshot.metric, val, 1)} on validation"
     trials, runs = (sum(getattr(s, what) for s in snapshot.standings) for what in ("trials", "runs"))
     return f"{snapshot.phase}: {_clock(snapshot.left)} left, {trials} trials, {runs} final runs{ahead}"
 
@@ -171,6 +172,8 @@ def _standings(snapshot: Snapshot) -> Table:
     from rich.markup import escape
     from rich.table import Table
 
+    from gwn.training.metrics import score_text
+
     title = f"{snapshot.phase}, {_clock(snapshot.left)} left"
     table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("model")
@@ -178,7 +181,7 @@ def _standings(snapshot: Snapshot) -> Table:
         table.add_column(heading, justify="right")
     table.add_column("", no_wrap=True, overflow="ellipsis")
     for standing in sorted(snapshot.standings, key=lambda one: -(one.val if one.val is not None else -1e9)):
-        val = "" if standing.val is None else f"{100 * standing.val:.1f}"
+        val = "" if standing.val is None else score_text(snapshot.metric, standing.val, 1)
         runs = str(standing.runs or "")
         table.add_row(standing.title, str(standing.trials), val, runs, f"{standing.seconds:.0f}", escape(standing.note))
     return table

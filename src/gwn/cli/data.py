@@ -49,15 +49,17 @@ def describe(
 
       gwn data describe texas --directed
     """
-    from gwn.cli.source import open_source
+    from gwn.cli.source import how_it_was_read, open_source
     from gwn.data import make_splits
     from gwn.data.describe import describe as describe_graph
 
-    data, _ = open_source(source)
+    data, origin = open_source(source)
     facts = describe_graph(data, None if split is None else make_splits(data, split, 1)[0])
     if as_json:
         typer.echo(json.dumps(facts, indent=2))
         return
+    if decisions := how_it_was_read(origin):
+        typer.echo(decisions.splitlines()[0])  # the others stand beside their columns
     print_description(facts)
 
 
@@ -71,8 +73,10 @@ def print_description(facts: Mapping[str, Any]) -> None:
         ]
         print_table(["column", "read as", "", "empty", "features"], rows, left=3)
     facts["files"] = f"{len(facts['files'])} files" if columns else f"{len(facts['files'])} files, hashes checked"
-    shown = {key: value for key, value in facts.items() if value not in (None, "", {})}
-    print_table(["", ""], [[key.replace("_", " "), _readable(value)] for key, value in shown.items()], left=2)
+    shown = {
+        key: value for key, value in facts.items() if value not in (None, "", {}) and (key, value) != ("classes", 0)
+    }
+    print_table(["fact", "value"], [[key.replace("_", " "), _readable(value)] for key, value in shown.items()], left=2)
     for line in said:
         typer.echo(printable(line))
 
@@ -174,6 +178,7 @@ def convert(
     Example:  gwn data convert edges.csv --nodes nodes.csv --label-column topic --out my-graph --memory 4GB
     """
     from gwn.cli.progress import TerminalBar
+    from gwn.cli.source import how_it_was_read
     from gwn.data.folders.convert import convert as convert_tables
     from gwn.training.memory import parse_memory
 
@@ -191,6 +196,8 @@ def convert(
             force=force,
             on_done=lambda what, share: bar.update(int(1000 * share), what),
         )
+    if not quiet:
+        typer.echo(how_it_was_read({"edges": edges, "nodes": nodes, "schema": folder.meta["schema"]}), err=True)
     typer.echo(f"{folder.num_nodes:,} nodes and {folder.num_arcs // 2:,} edges in {out}")
 
 

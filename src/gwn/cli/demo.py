@@ -29,6 +29,8 @@ def demo(
     """Handwritten digits as a nearest-neighbour graph: GWN-sym, GWN-fa, a GCN and an MLP over several splits.
 
     1,797 images of 8 x 8 pixels, each connected to its most similar ones; no download.
+
+    Example:  gwn demo --runs 3
     """
     from gwn.cli.progress import TrainingProgress
     from gwn.data import load_dataset, make_splits

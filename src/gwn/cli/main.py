@@ -40,27 +40,27 @@ app = typer.Typer(
     name="gwn",
     help=(
         "Graph Wave Networks: node classification by solving a wave equation on the graph.\n\n"
-        "Start here:  gwn demo  |  gwn train cora --model gwn-fa  |  gwn train --help"
+        "Start here:  gwn demo  |  gwn train digits --model gwn-fa  |  your own graph: gwn compare --help"
     ),
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
-app.command("train")(train.train)
+app.command("demo")(demo.demo)
+app.add_typer(data.app, name="data")
+app.command("models")(models.models)
 app.command("compare")(compare.compare)
+app.command("train")(train.train)
 app.command("tune")(tune.tune)
-app.command("reproduce")(reproduce.reproduce)
 app.command("predict")(predict.predict)
 app.command("explain")(explain.explain)
-app.command("export")(export.export)
-app.command("demo")(demo.demo)
-app.command("models")(models.models)
-app.command("stability")(stability.stability)
-app.command("explore")(explore.explore)
 app.command("report")(report.report)
+app.command("export")(export.export)
+app.command("explore")(explore.explore)
+app.command("stability")(stability.stability)
+app.command("reproduce")(reproduce.reproduce)
 app.command("verify")(verify.verify)
-app.add_typer(data.app, name="data")
 
 
 @app.command("bench", hidden=True, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
@@ -115,7 +115,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _fail("something that was given is nested too deeply to be read; give it flat", 2)
     except Exception as error:
         if hasattr(error, "format_message"):  # Typer's own usage errors have one
-            _fail(error.format_message(), 2)
+            _fail(f"{error.format_message()}{_instead(error)}", 2)
         if (asked := _out_of_memory(error)) is not None:
             _fail(asked, 2)
         module = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
@@ -123,6 +123,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
             command = (sys.argv[1:] if arguments is None else arguments)[0]
             _fail(missing_extra(f"gwn {command}", module), 2)
         _fail(f"{type(error).__name__}: {error}; {_report(error)}", UNEXPECTED)
+
+
+def _instead(error: Exception) -> str:
+    """What to do about a usage error, where Typer's own words do not say it."""
+    context = getattr(error, "ctx", None)
+    options = [] if context is None else [option for one in context.command.params for option in one.opts]
+    if (unknown := getattr(error, "option_name", None)) and "--set" in options:
+        return (
+            f"; a setting of the model or of training is given as --set {unknown.lstrip('-').replace('-', '_')}=VALUE"
+        )
+    if "unexpected extra argument" in str(error):
+        return "; one run or dataset is needed: where a * stands for several folders, write more of the name"
+    return ""
 
 
 def _drop_output() -> None:

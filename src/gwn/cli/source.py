@@ -37,6 +37,8 @@ def open_source(source: GraphSource) -> tuple[Dataset, Origin]:
     """The graph, and a plain record from which `reopen` finds it again."""
     dataset, edges, nodes, graph, directed = source.dataset, source.edges, source.nodes, source.graph, source.directed
     given = [what for what, value in (("a name", dataset), ("--edges", edges), ("--graph", graph)) if value is not None]
+    if nodes is not None and not given:
+        raise GWNError("--nodes needs --edges: a table with one row an edge, its two ends")
     if len(given) != 1:
         what = "nothing was given" if not given else f"{' and '.join(given)} were given"
         raise GWNError(f"{what}; name a dataset (`gwn data list`), or give --edges and --nodes, or --graph")
@@ -66,8 +68,9 @@ def how_it_was_read(origin: Mapping[str, Any]) -> str:
     counts = [f"{count} {word} column{'s' * (count > 1)}" for count, word in counted]
     ids = "the row number from 0" if schema.id_column is None else f"column {schema.id_column!r}"
     target = "the number to predict" if schema.task == "regression" else "the class"
+    label = f"{target} is in {schema.label_column!r}" if schema.label_column else "no label column was named"
     first = (
-        f"{Path(origin['nodes']).name}: the id is {ids}, {target} is in {schema.label_column!r}, features are "
+        f"{Path(origin['nodes']).name}: the id is {ids}, {label}, features are "
         f"{', '.join(counts) or 'from the edges alone'}; {Path(origin['edges']).name}: edges go from "
         f"{schema.source_column!r} to {schema.target_column!r}"
     )

@@ -23,16 +23,17 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]], title: s
 
     Whatever a cell holds, it cannot steer the terminal; a new line in it begins a line of the cell.
     """
-    table = Table(
-        title=_lines(title) or None, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False
-    )
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for place, heading in enumerate(headings):
         words = place < left
         table.add_column(_lines(heading), justify="left" if words else "right", overflow="fold", no_wrap=not words)
     for row in rows:
         table.add_row(*map(_lines, row))
     piped = not sys.stdout.isatty()  # a file has no width: nothing is cut there
-    Console(highlight=False, markup=False, width=1000 if piped else None).print(table)
+    console = Console(highlight=False, markup=False, width=1000 if piped else None)
+    if title:
+        console.print(_lines(title), style="bold")  # a title of the table itself would be as narrow as the table
+    console.print(table)
 
 
 def _lines(text: str) -> str:

@@ -135,7 +135,7 @@ def tune(
             found, playoff = play_off(entered, PLAYOFF_SPLITS, lambda n, of: progress.say(f"finalist {n} of {of}"))
             winner = found.trial
     epochs = TrainConfig(**search.plan.training).epochs
-    with TrainingProgress(final_runs, epochs, quiet=quiet) as final_progress:
+    with TrainingProgress(final_runs, epochs, metric=data.metric, quiet=quiet) as final_progress:
         final_progress.label = "final"
         table, folder = measure(
             search,
@@ -189,12 +189,12 @@ def _as_given(source: GraphSource) -> str:
     """How the same graph is named to another command."""
     words = []
     for name, value in asdict(source).items():
-        option = "--drop-column" if name == "drop_columns" else f"--{name.replace('_', '-')}"
+        option = f"--{name.replace('_columns', '_column').replace('_', '-')}"
         if value is True:
             words.append(option)
         elif name == "dataset" and value:
             words.append(shlex.quote(value))
-        elif value:
+        elif value and (name, value) != ("task", "classification"):
             for one in value if isinstance(value, list) else [value]:
                 words.extend([option, shlex.quote(str(one))])
     return " ".join(words)

@@ -10,7 +10,7 @@ from typing import Any
 from gwn.compare.course import Course, OnSnapshot
 from gwn.compare.record import Record
 from gwn.compare.search import space_of
-from gwn.compare.verdict import against_best, listed, sentence
+from gwn.compare.verdict import against_best, by_reason, listed, sentence
 from gwn.data import Dataset, make_splits
 from gwn.errors import GWNError
 from gwn.models import ModelSpec, model_spec
@@ -187,7 +187,7 @@ def judge(course: Course, runs: int, seconds: float) -> Comparison:
         if name not in course.lost
     }
     if not measured:
-        why = "; ".join(f"{model_spec(name).title}: {reason}" for name, reason in course.lost.items())
+        why = "; ".join(by_reason((model_spec(name).title, reason) for name, reason in course.lost.items()))
         raise GWNError(f"no model could be measured ({why}); give more time with --time")
     split, metric = course.final[0], METRICS[course.dataset.metric]
     nodes = {"val": split.val.numel(), "test": split.test.numel()}

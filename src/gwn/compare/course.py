@@ -53,11 +53,12 @@ class Standing:
 
 @dataclass(frozen=True, kw_only=True)
 class Snapshot:
-    """The comparison as it stands; `left` is what is left of its time, in seconds."""
+    """The comparison as it stands; `left` is what is left of its time, in seconds, and scores are of `metric`."""
 
     phase: str
     left: float
     standings: tuple[Standing, ...]
+    metric: str = "accuracy"
 
 
 OnSnapshot = Callable[[Snapshot], None]
@@ -173,7 +174,8 @@ class Course:
                     note=note,
                 )
             )
-        self.on_snapshot(Snapshot(phase=self.phase, left=max(0.0, self.left), standings=tuple(standings)))
+        left = max(0.0, self.left)
+        self.on_snapshot(Snapshot(phase=self.phase, left=left, standings=tuple(standings), metric=self.dataset.metric))
 
     # The search
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -109,3 +109,11 @@ def sentence(
 def listed(names: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def by_reason(lost: Iterable[tuple[str, str]]) -> list[str]:
+    """`MLP and GCN: no time was left`: the models, each with its reason, a line a reason."""
+    titles: dict[str, list[str]] = {}
+    for title, reason in lost:
+        titles.setdefault(reason, []).append(title)
+    return [f"{listed(names)}: {reason}" for reason, names in titles.items()]

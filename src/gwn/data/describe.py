@@ -127,7 +127,7 @@ def in_words(facts: Mapping[str, Any]) -> list[str]:
     lines = [
         f"{facts['nodes']:,} nodes, {facts['edges']:,} {'directed ' if facts['directed'] else ''}edges, "
         f"{facts['features']:,} features; {facts['isolated_nodes']:,} nodes without an edge, {facts['components']:,} "
-        "connected parts"
+        f"connected part{'s' * (facts['components'] != 1)}"
     ]
     if any(facts["dropped"].values()):
         lines.append("left out: " + ", ".join(f"{count:,} {what}" for what, count in facts["dropped"].items() if count))

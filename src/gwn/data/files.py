@@ -254,7 +254,7 @@ def load_files(
         edge_index=edge_index,
         edge_weight=edge_weight,
         y=schema.labels(node_table),
-        name=node_table.path.stem,
+        name=Path(node_table.path.stem).stem if node_table.path.suffix == ".gz" else node_table.path.stem,
         node_ids=tuple(ids.to_pylist()),
         class_names=schema.class_names or None,
         feature_names=schema.feature_names,
@@ -285,7 +285,9 @@ def _endpoints(table: Table, nodes: Table, ids: Any, schema: FeatureSchema, name
         raise GWNError(
             f"{table.path.name}: {int(unknown.sum())} of {table.rows} edges name nodes that {nodes.path.name} does not "
             f"have: {some} (first in row {int(unknown.argmax()) + 1}); "
-            f"node ids are {where} of {nodes.path.name}, choose another with --id-column"
+            f"node ids are {where} of {nodes.path.name}, choose another with --id-column; edges go from column "
+            f"{schema.source_column!r} to {schema.target_column!r}, choose others with --source-column and "
+            f"--target-column"
         )
     return torch.from_numpy(np.stack([np.asarray(column, dtype=np.int64) for column in found]))
 

@@ -26,8 +26,8 @@ def choose_id_column(table: Table, named: Any, columns: Sequence[str]) -> str | 
     named     the different ids that the edges name, as Arrow text
     columns   those that may hold ids: neither the label nor dropped
 
-    Of several such columns one that is called id, node_id or node is taken, else the first column of the table.
-    Anything else is ambiguous and refused. Where no column holds all of them, a column of such a name or the row
+    Of several such columns one that is called id, node_id or node is taken; where none is, and their cells are not the
+    same, the table is ambiguous and refused. Where no column holds all of them, a column of such a name or the row
     numbers remain, and the edges that name unknown nodes are reported against it.
     """
     usual = next((name for name in columns if name.lower() in ID_NAMES), None)
@@ -35,13 +35,14 @@ def choose_id_column(table: Table, named: Any, columns: Sequence[str]) -> str | 
         return usual
     holding = [name for name in columns if _holds(table, name, named)]
     if len(holding) > 1:
-        preferred = [name for name in holding if name == usual] or [name for name in holding if name == _first(table)]
-        if not preferred:
+        if usual in holding:
+            return usual
+        if any(table.ids(name) != table.ids(holding[0]) for name in holding[1:]):
             raise GWNError(
-                f"{table.path.name}: columns {' and '.join(map(repr, holding))} both hold every id that the edges "
-                f"name; say which one is meant with --id-column"
+                f"{table.path.name}: columns {' and '.join(map(repr, holding))} each hold every id that the edges "
+                f"name; say which one is meant, for example --id-column {holding[0]}"
             )
-        return preferred[0]
+        return holding[0]
     if not holding:
         return usual
     (only,) = holding

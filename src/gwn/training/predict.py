@@ -81,7 +81,10 @@ def find_run_folder(run: str, root: Path) -> Path:
         if (folder / COMPARISON).is_file():
             verdict = read_json(folder / COMPARISON).get("result")
             if verdict is None:
-                raise GWNError(f"the comparison {run} is not finished; give the same `gwn compare` again to go on")
+                raise GWNError(
+                    f"the comparison {run} is not finished; give the same `gwn compare` again to go on, "
+                    "with a longer --time where it ran out"
+                )
             return folder.parent / safe_name(verdict["rows"][0]["folder"])
     known = sorted(path.parent.name for path in root.glob("*/config.json"))
     hint = f"; {root} has {', '.join(known[:5])}" if known else "; train one first with `gwn train`"
@@ -101,8 +104,10 @@ def load_trained(folder: Path, number: int | None = None) -> TrainedModel:
         raise GWNError(f"{folder} was written by a newer version of gwn; upgrade to read it")
     finished = [run for run in finished_runs(folder) if number in (None, run.run)]
     if not finished:
-        what = "finished run" if number is None else f"finished run number {number}"
-        raise GWNError(f"{folder} has no {what}; train again")
+        if number is not None and (others := finished_runs(folder)):
+            numbers = ", ".join(str(run.run) for run in others[:20])
+            raise GWNError(f"{folder} has no finished run number {number}; it has {numbers}")
+        raise GWNError(f"{folder} has no finished run; train again")
     best = max(finished, key=lambda run: (-math.inf if run.val is None else run.val, -(run.val_loss or 0.0)))
     weights = read_weights(folder / f"run-{best.run:02d}.safetensors", best.weights_sha256)
     try:

@@ -169,6 +169,7 @@ def convert(
     schema = FeatureSchema.fit(
         table, label_column=label_column, id_column=id_column, drop_columns=drop_columns, named=named
     )
+    schema = replace(schema, source_column=file.source, target_column=file.target)
     require_space(Path(out), 4 * table.rows * (len(schema.feature_names) + 3))
     with new_folder(Path(out), force=force) as folder:
         ids = _write_nodes(table, schema, folder, on_done)

@@ -1,0 +1,62 @@
+"""What commands say about a graph and about mistakes: nothing is guessed in silence, and following the advice works."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from commands import Command
+from gwn.cli.compare import _one_line, _standings
+from gwn.compare import Snapshot
+from gwn.compare.course import Standing
+
+Tables = tuple[Path, Path]
+
+
+def of(tables: Tables, *more: str) -> tuple[str, ...]:
+    return ("--edges", str(tables[0]), "--nodes", str(tables[1]), *more)
+
+
+def test_describe_and_convert_say_which_columns_were_taken(tables: Tables, command: Command) -> None:
+    described = command("data", "describe", *of(tables, "--label-column", "topic"))
+    words = "nodes.csv: the id is column 'id', the class is in 'topic', features are 1 number column, 1 category column"
+    assert described.stdout.startswith(f"{words}; edges.csv: edges go from 'from' to 'to'")
+    edges, nodes = map(str, tables)
+    converted = command("data", "convert", edges, "--nodes", nodes, "--label-column", "topic", "--out", "folder")
+    assert described.stdout.splitlines()[0] in converted.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "advice"),
+    [
+        (("train", "--nodes", "nodes.csv", "--label-column", "topic"), "--nodes needs --edges"),
+        (("train", "csbm", "--epochs", "3"), "--set epochs=VALUE"),
+        (("predict", "runs/a", "runs/b"), "where a * stands for several folders, write more of the name"),
+    ],
+)
+def test_a_mistake_is_told_with_what_to_do(
+    arguments: tuple[str, ...], advice: str, tables: Tables, command: Command
+) -> None:
+    said = command(*arguments)
+    assert said.returncode == 2
+    assert advice in said.stderr
+    assert len(said.stderr.splitlines()) == 1
+
+
+def test_edges_in_other_columns_are_found_as_the_message_says(tables: Tables, command: Command) -> None:
+    lines = tables[0].read_text().splitlines()
+    tables[0].write_text("\n".join(f"{'day' if row == 0 else row},{line}" for row, line in enumerate(lines)))
+    tables[0].write_text(tables[0].read_text().replace("from,to", "buyer,seller"))
+    describe = ("data", "describe", *of(tables, "--label-column", "topic"))
+    refused = command(*describe)
+    assert refused.returncode == 2
+    assert "edges go from column 'day' to 'buyer', choose others with --source-column" in refused.stderr
+    assert command(*describe, "--source-column", "buyer", "--target-column", "seller").returncode == 0
+
+
+def test_r_squared_is_no_percentage_while_a_comparison_runs() -> None:
+    standing = Standing(title="MLP", trials=2, val=-0.25, seconds=1.0, runs=0, note="")
+    now = Snapshot(phase="searching", left=61.0, standings=(standing,), metric="r2")
+    assert _one_line(now) == "searching: 1:01 left, 2 trials, 0 final runs; MLP leads with -0.250 on validation"
+    assert list(_standings(now).columns[2].cells) == ["-0.250"]
