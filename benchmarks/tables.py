@@ -116,7 +116,7 @@ def compare_and_predict(table: OwnTable, folder: Path, answers: pd.Series, setti
     seconds = time.perf_counter() - started
     found = json.loads(said)
     winner = next(row for row in found["rows"] if row["model"] == found["best"])
-    gwn(folder, "predict", str(found["folder"]), "--raw-cells", "--out", "predictions.csv")
+    gwn(folder, "predict", str(found["folder"]), "--ensemble", "--raw-cells", "--out", "predictions.csv")
     predicted = pd.read_csv(folder / "predictions.csv", dtype=str, keep_default_na=False)["predicted"]
     right = (predicted.iloc[answers.index].to_numpy() == answers.to_numpy()).mean()
     blanked = summarise([float(right)] * 2, [len(answers) // 2] * 2)

@@ -125,8 +125,9 @@ class Course:
 
     @property
     def limit(self) -> float:
-        """Seconds that one training may take."""
-        return self.jobs * 0.85 * self.seconds / len(self.specs) / TRAININGS
+        """Seconds that one training may take; more for the models that are searched on, once others are not."""
+        each = self.jobs * 0.85 * self.seconds / len(self.specs) / TRAININGS
+        return each * math.sqrt(len(self.specs) / max(1, len(self.searching)))
 
     def run(self) -> int:
         """Search and measure; on how many final splits all models were measured, at least one."""
@@ -279,6 +280,8 @@ class Course:
             stay = max(FEWEST_SEARCHED, round(share * len(ranked)))
             self.searching = {*ranked[:stay]} & self.searching
             self.narrowed = True
+            for name in self.searching:
+                self.searches[name].lengthen()
 
     def _standing(self, name: str) -> float:
         best = self.searches[name].best

@@ -151,6 +151,23 @@ class ModelSearch:
             trial.training["epochs"] = min(int(trial.training["epochs"]), int(result["epochs"]))
             trial.ended = ""
 
+    def lengthen(self) -> None:
+        """Try the best settings again with all their epochs, where the time had cut them: now there is more of it."""
+        best, epochs = self.best, int(self.fixed["epochs"])
+        begun = any(not (trial.scores or trial.failed) for trial in self.trials)
+        if best is None or begun or int(best.training["epochs"]) >= epochs:
+            return
+        training = {**best.training, "epochs": epochs}
+        again = Trial(
+            number=len(self.trials),
+            start=best.start,
+            parameters=dict(best.parameters),
+            settings=dict(best.settings),
+            training=training,
+        )
+        self.trials.append(again)
+        self.limit += 1
+
     def behind(self, trial: Trial, split: int) -> dict[str, float]:
         """Checkpoint -> the validation score below which a new trial is given up: the best of the others had more."""
         if split > 0 or trial.start is not None:
