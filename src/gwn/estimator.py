@@ -134,6 +134,8 @@ class WaveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             pair = table_pair(X, edges)
             if edges is None and not pair.edges.rows:
                 warnings.warn("no edges were given: every node is predicted from its own features", stacklevel=2)
+            if label is not None:
+                require_known("label column", label, pair.nodes.columns)
             values = _values(pair.nodes.columns[name] if (name := label or pair.label_column) and y is None else y)
         self.classes_, pair = _with_classes(pair, values, label)
         self.pair_, self.reading_ = pair, reading
@@ -197,6 +199,8 @@ class WaveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """A fitted estimator from the folder of `save` or of `gwn train`; all its runs answer together."""
         folder = Path(folder)
         first = load_trained(folder)
+        if first.task != "classification":
+            raise GWNError(f"{folder} predicts numbers and no classes; use gwn predict {folder}")
         origin, training = first.origin, first.config["training"]
         about: dict[str, Any] = {"classes": first.class_names, "reading": {}, "matrix": False}
         if (folder / ESTIMATOR_FILE).is_file():
@@ -394,7 +398,10 @@ def _values(y: Any) -> NDArray[Any]:
         warnings.warn(expected, DataConversionWarning, stacklevel=3)
         values = values[:, 0]
     if values.ndim != 1:
-        raise GWNError(f"y has the shape {values.shape}; several classes a node are not supported, give one")
+        raise GWNError(
+            f"y has the shape {values.shape}; several classes a node are not supported, give one; "
+            "edges are given as fit(nodes, edges, label=...) or fit(X, y, edges=...)"
+        )
     if values.dtype.kind == "f":
         finite = values[np.isfinite(values)]
         if np.isinf(values).any() or (finite != np.floor(finite)).any():

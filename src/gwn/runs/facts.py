@@ -118,26 +118,22 @@ class Numbers:
 
 
 def answers_of(trained: TrainedModel, graph: Graph, split: Split) -> Answers | Numbers:
-    """The answers of this run's network on its test nodes."""
-    if split.test.numel() == 0:
-        raise GWNError(
-            f"this run kept no node for testing (split {split.kind}), and the page judges by those; "
-            "train with --split stratified, or look into single nodes with gwn explain"
-        )
+    """The answers of this run's network on its test nodes, or on its validation nodes where it has no others."""
+    judged = split.test if split.test.numel() else split.val
     dtype = next((parameter.dtype for parameter in trained.network.parameters()), torch.float32)
-    logits = predict_logits(trained.network.to("cpu"), graph.to("cpu", dtype))[split.test]
+    logits = predict_logits(trained.network.to("cpu"), graph.to("cpu", dtype))[judged]
     if not bool(torch.isfinite(logits).all()):
         raise GWNError("the model overflows on this graph; retrain with a smaller time or tau")
     if trained.task == "regression":
         return Numbers(
-            nodes=split.test,
-            known=graph.labels[split.test].double().cpu().numpy(),
+            nodes=judged,
+            known=graph.labels[judged].double().cpu().numpy(),
             predicted=trained.scaling.undo(logits).double().cpu().numpy().reshape(-1),
         )
     shares = probabilities(logits, trained.run.temperature)
     return Answers(
-        nodes=split.test,
-        known=graph.labels[split.test].cpu().numpy(),
+        nodes=judged,
+        known=graph.labels[judged].cpu().numpy(),
         predicted=shares.argmax(1).numpy(),
         confidence=shares.max(1).values.numpy(),
         classes=tuple(trained.class_names),

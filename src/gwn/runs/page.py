@@ -72,7 +72,7 @@ def write_run_page(
         sections=join(
             [
                 _curves(learning_curves(folder, trained.run.run), config["metric"]),
-                *_judged(answers, graph),
+                *(_judged(answers, graph) if split.test.numel() else [_untested(split)]),
                 _reasons(reasons),
                 _wave(wave, graph, first),
                 _settings(folder, config, result),
@@ -103,6 +103,9 @@ def _score(metric: str, value: float) -> str:
 
 def _verdict(result: Mapping[str, Any], trained: TrainedModel) -> dict[str, str]:
     test, metric = result["summary"]["test"], result["metric"]
+    if test is None and result["summary"]["val"] is not None:
+        of = f"validation {metric} on the {result['split']} split"
+        return {"score": _score(metric, result["summary"]["val"]["mean"]), "score_of": of, "interval": "not tested"}
     if test is None:
         return {"score": "–", "score_of": "no run finished", "interval": ""}
     if test["low"] is None:
@@ -164,6 +167,15 @@ def _curves(curves: Mapping[str, Any] | None, metric: str) -> Markup:
         score=charts.lines(score, f"Validation {metric} by epoch", title, curves["best_epoch"]),
     )
     return _card("curves", "Learning curves", body, "wide")
+
+
+def _untested(split: Split) -> Markup:
+    body = fill(
+        "<p>Every labelled node was trained on, or chose the epoch ($count validation nodes), so nothing here says how "
+        "good the answers are on nodes that were never seen. For that, train with <code>--split stratified</code>.</p>",
+        count=f"{split.val.numel():,}",
+    )
+    return _card("untested", "No node was kept for testing", body)
 
 
 def _judged(answers: Answers | Numbers, graph: Graph) -> list[Markup]:
