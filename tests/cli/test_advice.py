@@ -60,3 +60,38 @@ def test_r_squared_is_no_percentage_while_a_comparison_runs() -> None:
     now = Snapshot(phase="searching", left=61.0, standings=(standing,), metric="r2")
     assert _one_line(now) == "searching: 1:01 left, 2 trials, 0 final runs; MLP leads with -0.250 on validation"
     assert list(_standings(now).columns[2].cells) == ["-0.250"]
+
+
+def test_convert_takes_no_edge_or_node_for_a_header(tables: Tables, command: Command) -> None:
+    for table, what in zip(tables, ("an edge", "a node"), strict=True):
+        whole = table.read_text()
+        table.write_text(whole.split("\n", 1)[1])
+        said = command(
+            *("data", "convert", str(tables[0]), "--nodes", str(tables[1]), "--label-column", "topic", "--out", "f")
+        )
+        assert said.returncode == 2
+        assert f"is {what} and not column names; add a first line" in said.stderr
+        table.write_text(whole)
+
+
+def test_other_tables_need_the_id_column_of_the_model(tables: Tables, command: Command) -> None:
+    train = ("train", *of(tables, "--label-column", "topic"), "--runs", "1", "--set", "epochs=2", "-q", "--out", "own")
+    assert command(*train).returncode == 0
+    (run,) = map(str, (tables[0].parent / "own").iterdir())
+    text = tables[1].read_text()
+    tables[1].write_text(text.replace("id,", "person,", 1))
+    said = command("predict", run, *of(tables))
+    assert said.returncode == 2
+    assert "has no column 'id', which held the ids where the model was trained; rename" in said.stderr
+    tables[1].write_text(text)
+    assert command("predict", run, *of(tables)).returncode == 0
+    wrong = command("predict", run, "--run-number", "7")
+    assert "has no finished run number 7; it has 0" in wrong.stderr
+
+
+def test_numbers_of_nodes_may_have_a_decimal_comma(tmp_path: Path, command: Command) -> None:
+    (tmp_path / "n.csv").write_text("key;size;kind\n" + "".join(f"{n};{n},5;{n % 2}\n" for n in range(1, 30)))
+    (tmp_path / "e.csv").write_text("a;b\n" + "".join(f"{n},0;{n + 1},0\n" for n in range(1, 29)))
+    said = command("data", "describe", "--edges", "e.csv", "--nodes", "n.csv", "--label-column", "kind")
+    assert said.returncode == 0, said.stderr
+    assert "the id is column 'key'" in said.stdout

@@ -229,11 +229,16 @@ def load_files(
             id_column=id_column or schema.id_column,
             weight_column=weight_column or schema.weight_column,
         )
+        if schema.id_column is not None and schema.id_column not in node_table.columns:
+            raise GWNError(
+                f"{node_table.path.name} has no column {schema.id_column!r}, which held the ids where the model was "
+                f"trained; rename the column of its ids to that"
+            )
     given = source_column is not None
     schema = replace(schema, source_column=ends[0], target_column=ends[1], endpoints_given=given)
     ids = schema.ids(node_table)
     if "edges" not in no_header and edge_table.path.suffix:  # a table that was never in a file has names of its own
-        require_edge_header(edge_table, ids, ends)
+        require_edge_header(edge_table.path.name, ids, ends)
     edge_index = _endpoints(edge_table, node_table, ids, schema, named_ends)
     edge_weight = _weights(edge_table, schema.weight_column)
     dropped: dict[str, int] = {}

@@ -94,11 +94,12 @@ class Table:
         return pc.if_else(pc.is_in(text, value_set=pa.array(missing, pa.string())), "", text)
 
     def ids(self, name: str) -> Any:
-        """A column as ids: text in which nothing is missing, and 28.0 is 28 where all cells are written so."""
+        """A column as ids: text in which nothing is missing; 28.0, or 28,0 beside semicolons, is 28 where all are so."""
         text = self.text(name, missing=())
-        filled = pc.not_equal(text, "")
-        if pc.any(filled).as_py() and pc.all(pc.match_substring_regex(text.filter(filled), WHOLE)).as_py():
-            text = pc.replace_substring_regex(text, r"\.0+$", "")
+        filled = text.filter(pc.not_equal(text, ""))
+        for mark in (r"\.", ",") if self.decimal_comma else (r"\.",):
+            if len(filled) and pc.all(pc.match_substring_regex(filled, WHOLE.replace(r"\.", mark))).as_py():
+                return pc.replace_substring_regex(text, rf"{mark}0+$", "")
         return text
 
     def numbers(self, name: str, notation: str = "") -> tuple[Floats, Mask]:

@@ -22,9 +22,10 @@ from numpy.typing import NDArray
 from gwn.data.files import ENDPOINTS
 from gwn.data.folders.csr_builder import CSRBuilder
 from gwn.data.folders.folder import FolderWriter, GraphFolder, new_folder
+from gwn.data.headers import require_edge_header, require_node_header
 from gwn.data.node_ids import different_ids
 from gwn.data.schema import FeatureSchema
-from gwn.data.tables import SUFFIXES, Table, first_line, read_head, read_table
+from gwn.data.tables import SUFFIXES, WHOLE, Table, first_line, read_head, read_table
 from gwn.errors import GWNError
 from gwn.graph import UNLABELLED
 from gwn.io import require_space
@@ -111,6 +112,8 @@ class EdgeFile:
 def open_edges(path: Path, source: str | None = None, target: str | None = None) -> EdgeFile:
     """The file with its columns found: those named, else source and target or the like, else the first two."""
     path = Path(path)
+    if path.suffix.lower() == ".gz":
+        raise GWNError(f"{path} is compressed, and edges are read in a stream here; unpack it first: gunzip -k {path}")
     if path.suffix.lower() not in SUFFIXES:
         raise GWNError(f"{path} is neither CSV nor Parquet; the file name must end in {', '.join(SUFFIXES)}")
     head, separator = read_head(path), ","
@@ -166,10 +169,13 @@ def convert(
     table = read_table(Path(nodes))
     first = next(file.batches(), None)
     named = None if first is None else different_ids(*(as_ids(column) for column in (first.source, first.target)))
+    if named is not None:
+        require_node_header(table, named, option=False)
     schema = FeatureSchema.fit(
         table, label_column=label_column, id_column=id_column, drop_columns=drop_columns, named=named
     )
     schema = replace(schema, source_column=file.source, target_column=file.target)
+    require_edge_header(file.path.name, schema.ids(table), (file.source, file.target), option=False)
     require_space(Path(out), 4 * table.rows * (len(schema.feature_names) + 3))
     with new_folder(Path(out), force=force) as folder:
         ids = _write_nodes(table, schema, folder, on_done)
@@ -186,10 +192,12 @@ def convert(
 
 
 def as_ids(column: Any) -> Any:
-    """A column of the edge table as trimmed text; 3.0 reads as 3."""
+    """A column of the edge table as trimmed text; 3.0 reads as 3 where all cells are written so."""
     if pa.types.is_floating(column.type):
         column = pc.cast(column, pa.int64(), safe=False)
-    return pc.utf8_trim_whitespace(pc.cast(column, pa.string()))
+    text = pc.utf8_trim_whitespace(pc.cast(column, pa.string()))
+    whole = pc.all(pc.match_substring_regex(text, WHOLE)).as_py()
+    return pc.replace_substring_regex(text, r"\.0+$", "") if whole else text
 
 
 class NodeNumbers:
