@@ -104,7 +104,10 @@ class Graph:
     def labels(self) -> Tensor:
         """`y`, or an error where the graph has none."""
         if self.y is None:
-            raise GWNError(f"graph {self.name!r} has no labels; give a label column or a `y` tensor")
+            raise GWNError(
+                f"graph {self.name!r} has no labels; name their column with --label-column or label=..., or give a "
+                f"`y` tensor"
+            )
         return self.y
 
     def label_name(self, index: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -95,3 +96,29 @@ def test_numbers_of_nodes_may_have_a_decimal_comma(tmp_path: Path, command: Comm
     said = command("data", "describe", "--edges", "e.csv", "--nodes", "n.csv", "--label-column", "kind")
     assert said.returncode == 0, said.stderr
     assert "the id is column 'key'" in said.stdout
+
+
+@pytest.mark.parametrize("option", ["--drop-column", "--text-column"])
+def test_a_column_has_one_role(option: str, tables: Tables, command: Command) -> None:
+    said = command("data", "describe", *of(tables, "--label-column", "topic", option, "topic"))
+    assert said.returncode == 2
+    assert f"--label-column and {option} both name 'topic'; leave one of them out" in said.stderr
+    weighted = command("data", "describe", *of(tables, "--label-column", "topic", "--weight-column", "w"))
+    assert "edges go from 'from' to 'to', weighted by 'w'" in weighted.stdout
+
+
+def test_edges_are_counted_alike_and_a_table_that_is_gone_is_told(tables: Tables, command: Command) -> None:
+    read = of(tables, "--label-column", "topic")
+    described = json.loads(command("data", "describe", *read, "--json").stdout)
+    assert command("train", *read, "--runs", "1", "--set", "epochs=2", "-q", "--out", "own").returncode == 0
+    (run,) = (tables[0].parent / "own").iterdir()
+    assert f"60 nodes, {described['edges']} edges" in (run / "MODEL_CARD.md").read_text()
+    with tables[1].open("a") as table:
+        table.write("u60,30,Rome,art\n")
+    warned = command("predict", str(run), "--out", "p.csv")
+    assert f"60 nodes and {described['edges']} edges then, 61 and {described['edges']} now" in warned.stderr
+    aside = tables[0].rename(tables[0].with_name("aside.csv"))
+    gone = command("predict", str(run))
+    assert gone.returncode == 2
+    assert "does not exist any more; put it back, or name tables for `gwn predict` with --edges" in gone.stderr
+    assert command("predict", str(run), "--edges", str(aside), "--nodes", str(tables[1])).returncode == 0

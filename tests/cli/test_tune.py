@@ -144,7 +144,7 @@ def test_tune_then_train(capsys: pytest.CaptureFixture[str]) -> None:
     assert said.err == ""
     result = json.loads(said.out)
     assert result["settings_from"] is None
-    assert result["settings"]["time"] == 4.0
+    assert result["settings"]["time"] == 2.0
     assert result["training"]["lr"] == 0.01
 
     Path("settings/gwn-fa.toml").write_text("[csbm")

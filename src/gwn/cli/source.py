@@ -53,6 +53,9 @@ def open_source(source: GraphSource) -> tuple[Dataset, Origin]:
     assert edges is not None
     if nodes is None:
         raise GWNError("--edges needs --nodes: a table with one row a node, its features and its label")
+    for option, columns in (("--drop-column", source.drop_columns), ("--text-column", source.text_columns)):
+        if source.label_column in columns:
+            raise GWNError(f"--label-column and {option} both name {source.label_column!r}; leave one of them out")
     loaded, schema = load_files(edges=edges, nodes=nodes, directed=directed, **source.reading)
     places = {"edges": str(edges.resolve()), "nodes": str(nodes.resolve())}  # found again from any folder
     return loaded, {**places, "directed": directed, "schema": schema.to_json()}
@@ -73,6 +76,7 @@ def how_it_was_read(origin: Mapping[str, Any]) -> str:
         f"{Path(origin['nodes']).name}: the id is {ids}, {label}, features are "
         f"{', '.join(counts) or 'from the edges alone'}; {Path(origin['edges']).name}: edges go from "
         f"{schema.source_column!r} to {schema.target_column!r}"
+        f"{f', weighted by {schema.weight_column!r}' if schema.weight_column else ''}"
     )
     return "\n".join(map(printable, [first, *schema.decisions()]))
 
@@ -90,9 +94,11 @@ def changed_files(config: Mapping[str, Any], data: Dataset) -> str:
     if not changed:
         return ""
     before, graph = config["dataset"], data.graph
+    stored = 1 if data.directed else 2  # entries of an edge
     return (
-        f"{' and '.join(changed)} changed since training: {before['nodes']:,} nodes and {before['edges']:,} edges "
-        f"then, {graph.num_nodes:,} and {graph.num_edges:,} now; the predictions are for what is there now"
+        f"{' and '.join(changed)} changed since training: {before['nodes']:,} nodes and "
+        f"{before['edges'] // stored:,} edges then, {graph.num_nodes:,} and {graph.num_edges // stored:,} now; the "
+        f"predictions are for what is there now"
     )
 
 

@@ -25,6 +25,11 @@ def open_origin(origin: Mapping[str, Any] | None) -> Dataset:
     if "schema" in origin:
         schema = FeatureSchema.from_json(origin["schema"])
         edges, nodes = Path(origin["edges"]), Path(origin["nodes"])
+        for gone in (path for path in (edges, nodes) if not path.exists()):
+            raise GWNError(
+                f"{gone}, which this run was trained on, does not exist any more; put it back, or name tables for "
+                f"`gwn predict` with --edges and --nodes"
+            )
         return load_files(edges=edges, nodes=nodes, label_column=None, schema=schema, directed=directed)[0]
     raise GWNError("this run does not say which graph it was trained on; give --edges and --nodes, or --graph")
 

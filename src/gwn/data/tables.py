@@ -94,7 +94,7 @@ class Table:
         return pc.if_else(pc.is_in(text, value_set=pa.array(missing, pa.string())), "", text)
 
     def ids(self, name: str) -> Any:
-        """A column as ids: text in which nothing is missing; 28.0, or 28,0 beside semicolons, is 28 where all are so."""
+        """A column as ids: text, nothing missing; 28.0, or 28,0 beside semicolons, is 28 where all are written so."""
         text = self.text(name, missing=())
         filled = text.filter(pc.not_equal(text, ""))
         for mark in (r"\.", ",") if self.decimal_comma else (r"\.",):

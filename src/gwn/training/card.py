@@ -25,6 +25,7 @@ def model_card(result: Mapping[str, Any], folder: str) -> str:
     """
     data, summary = result["dataset"], result["summary"]
     origin = result.get("origin") or {}
+    edges = f"{data['edges']:,} directed edges" if data["directed"] else f"{data['edges'] // 2:,} edges"
     what = "numbers" if data.get("task") == "regression" else f"{data['classes']} classes"
     lines = [
         f"# {plain(result['model'])} on {plain(data['name'])}",
@@ -34,7 +35,7 @@ def model_card(result: Mapping[str, Any], folder: str) -> str:
         "",
         "## Data",
         "",
-        f"- {data['nodes']:,} nodes, {data['edges']:,} directed edges, {data['features']:,} features",
+        f"- {data['nodes']:,} nodes, {edges}, {data['features']:,} features",
         *(f"- {plain(name)}: SHA-256 `{digest}`" for name, digest in data["files"].items()),
         f"- content hash `{data['hash']}`",
         *([f"- known problem: {plain(result['caveat'])}"] if result["caveat"] else []),
