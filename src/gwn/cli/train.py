@@ -185,7 +185,7 @@ def print_result(result: dict[str, Any], folder: Path, details: bool = False) ->
         typer.echo(f"Saved in {folder}\nPredict with: {how_to_predict(folder, in_memory)}")
 
 
-def how_to_predict(folder: Path, runs: int) -> str:
+def how_to_predict(folder: Path | str, runs: int) -> str:
     """The command; several runs predict together, which `python -m benchmarks predictors` finds better than one."""
     return f"gwn predict {folder}{' --ensemble' if runs > 1 else ''} --out predictions.csv"
 
