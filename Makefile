@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-PYTEST_ARGS ?= -n 2
+PYTEST_ARGS ?= -n 2 --dist worksteal
 # What a developer runs every few minutes: the mathematics, its contracts, files of version 0.1.0, one run of the command.
 FAST := tests/test_*.py tests/laplacians tests/schemes tests/networks tests/golden tests/contracts/test_dynamics.py \
 	tests/contracts/test_imports.py tests/cli/test_command.py::test_train_then_predict_on_csv

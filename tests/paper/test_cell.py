@@ -43,7 +43,7 @@ def test_a_wrong_name_is_explained(name: str, message: str) -> None:
 
 
 def test_every_model_has_a_row_and_every_row_a_recipe() -> None:
-    assert {*ROWS} == {*MODELS}
+    assert {*ROWS} == {name for name, spec in MODELS.items() if spec.kind != "baseline"}
     for dataset in BUDGETS:
         for row in ROWS:
             recipe = recipe_of(Cell(dataset=dataset, split="uniform", row=row))

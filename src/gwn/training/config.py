@@ -24,7 +24,7 @@ LABELS = ("none", "masked")
 SMOOTH = ("none", "correct")
 MOST = {
     "epochs": 10_000_000,
-    "lr": 1e6,
+    "lr": 1e30,  # a run with too large a rate diverges, and says so
     "weight_decay": 1e6,
     "batch_size": 2**31,
     "partitions": 1_000_000,
