@@ -122,3 +122,9 @@ def test_edges_are_counted_alike_and_a_table_that_is_gone_is_told(tables: Tables
     assert gone.returncode == 2
     assert "does not exist any more; put it back, or name tables for `gwn predict` with --edges" in gone.stderr
     assert command("predict", str(run), "--edges", str(aside), "--nodes", str(tables[1])).returncode == 0
+
+
+def test_the_commands_are_listed_in_the_order_of_use(command: Command) -> None:
+    listed = command("--help").stdout.split("Commands:")[1].split("\n")
+    names = [line.split()[0] for line in listed if line.startswith("  ") and line[2] != " "]
+    assert names[:7] == ["demo", "data", "models", "compare", "train", "tune", "predict"]

@@ -8,8 +8,10 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Sequence
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
 from gwn._version import __version__
 from gwn.cli import (
@@ -36,8 +38,18 @@ UNEXPECTED = 3
 LONGEST = 900
 """Characters of a message: it may quote what was given."""
 
+
+class InOrder(TyperGroup):
+    """The commands as they are listed below; Typer itself lists groups of them last."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        names = super().list_commands(ctx)
+        return ["demo", "data", *(name for name in names if name not in ("demo", "data"))]
+
+
 app = typer.Typer(
     name="gwn",
+    cls=InOrder,
     help=(
         "Graph Wave Networks: node classification by solving a wave equation on the graph.\n\n"
         "Start here:  gwn demo  |  gwn train digits --model gwn-fa  |  your own graph: gwn compare --help"

@@ -175,8 +175,9 @@ def print_result(result: dict[str, Any], folder: Path, details: bool = False) ->
             typer.echo(f"{name:>10}: {format_summary(result['summary'][part], result['metric'])}")
     if details and result["summary"]["details"] is not None:
         print_details(result["summary"]["details"], result["classes"])
+    size = runs[0]["parameters"]
     typer.echo(
-        f"{runs[0]['parameters']:,} parameters; data {data['hash'][:12]}, device {result['environment']['device']}"
+        f"{size:,} parameter{'s' * (size != 1)}; data {data['hash'][:12]}, device {result['environment']['device']}"
     )
     if result["caveat"]:
         typer.echo(f"Note: {result['caveat']}")
