@@ -308,6 +308,8 @@ def explain_run(
     columns   for every feature, the column it was made from
     """
     spec = model_spec(trained.config["model"])
+    if not spec.gradients:
+        raise GWNError(f"{spec.name} is made of trees and has no gradients to explain it by; explain another model")
     found = explain(
         trained.network,
         graph,

@@ -27,14 +27,25 @@ IN, OUT, N = 6, 3, AWKWARD_NODES
 every_model = pytest.mark.parametrize("spec", MODELS.values(), ids=list(MODELS))
 
 
+by_gradients = pytest.mark.parametrize(
+    "spec", [spec for spec in MODELS.values() if spec.gradients], ids=[n for n, s in MODELS.items() if s.gradients]
+)
+
+
 def narrow(spec: ModelSpec) -> dict[str, int]:
-    """Eight hidden channels, if the model has any."""
-    return {"hidden_channels": 8} if "hidden_channels" in spec.settings() else {}
+    """Eight hidden channels and five trees, if the model has any."""
+    return {name: small for name, small in (("hidden_channels", 8), ("iterations", 5)) if name in spec.settings()}
 
 
 def build(spec: ModelSpec, in_channels: int = IN, out_channels: int = OUT, draw: int = 1, **options: Any) -> nn.Module:
+    """With weights that are drawn; what learns without gradients has learnt random answers."""
     reseed(draw)
-    return spec.build(in_channels, out_channels, **narrow(spec), **options).double().eval()
+    model = spec.build(in_channels, out_channels, **narrow(spec), **options).double().eval()
+    if not spec.gradients:
+        x, edge_index = torch.randn(200, in_channels, dtype=torch.float64), random_edges(200, 500)
+        for _ in model.grow(model.columns(x, edge_index, None), torch.arange(200) % out_channels):  # type: ignore[operator]
+            pass
+    return model
 
 
 def without_dropout(spec: ModelSpec, **options: Any) -> nn.Module:
@@ -55,7 +66,7 @@ def test_shape_type_and_evaluation_mode(spec: ModelSpec) -> None:
     close(single.double(), logits, 1e-4)
 
 
-@every_model
+@by_gradients
 def test_gradients_reach_every_parameter(spec: ModelSpec) -> None:
     unreached = {name for name, _ in build(spec).named_parameters()}
     for draw in range(1, 9):  # of the first weights, since a few channels of relu may all be silent in one of them
@@ -119,7 +130,8 @@ def test_a_single_node_and_no_edges(spec: ModelSpec) -> None:
         if spec.local:
             close(logits, torch.cat([alone(row[None], NO_EDGES) for row in x]), 1e-12)
     model.train()
-    model(normal(1, IN), NO_EDGES).sum().backward()
+    if spec.gradients:
+        model(normal(1, IN), NO_EDGES).sum().backward()
     loop = torch.tensor([[0], [0]])
     assert bool(torch.isfinite(model.eval()(normal(1, IN), loop)).all())
 
@@ -133,13 +145,14 @@ def test_sparse_features_are_dense_features(spec: ModelSpec) -> None:
     for given_x in (x, x.to_sparse_csr()):
         model.zero_grad()
         logits = model(given_x, awkward())
-        logits.square().sum().backward()
+        if spec.gradients:
+            logits.square().sum().backward()
         gradients.append([logits.detach(), *(p.grad.clone() for p in model.parameters() if p.grad is not None)])
     for a, b in zip(*gradients, strict=True):
         close(b, a, 1e-11)
 
 
-@every_model
+@by_gradients
 def test_sparse_features_train_with_dropout(spec: ModelSpec) -> None:
     model = build(spec).train()
     csr = (normal(N, IN).clamp_min(0.3) - 0.3).to_sparse_csr()
@@ -188,7 +201,7 @@ def test_a_whole_model_can_be_pickled(spec: ModelSpec) -> None:
     assert torch.equal(again(x, awkward()), model(x, awkward()))
 
 
-@every_model
+@by_gradients
 def test_reset_draws_every_parameter_anew_from_the_seed(spec: ModelSpec) -> None:
     reseed(1)
     models = [spec.build(IN, OUT, **narrow(spec)) for _ in range(2)]
@@ -211,7 +224,7 @@ def test_reset_draws_every_parameter_anew_from_the_seed(spec: ModelSpec) -> None
     assert drawn
 
 
-@every_model
+@by_gradients
 def test_two_epochs_lower_the_loss(spec: ModelSpec) -> None:
     graph = toy_graph(60, classes=OUT)
     seen = (graph.labels != 0) | (torch.arange(60) % 3 == 0)  # unequal classes: the majority has something to learn too
@@ -232,10 +245,10 @@ def test_two_epochs_lower_the_loss(spec: ModelSpec) -> None:
 @every_model
 def test_settings_can_all_be_given_back(spec: ModelSpec) -> None:
     defaults = {**spec.defaults(), **narrow(spec)}
-    assert "dropout" in defaults or "features" in spec.ignores
+    assert "dropout" in defaults or "features" in spec.ignores or not spec.gradients
     assert defaults.keys() <= spec.settings().keys()
     reseed(1)
-    again = spec.build(IN, OUT, **defaults).double().eval()
+    again = build(spec, **{name: value for name, value in defaults.items() if name not in narrow(spec)})
     assert torch.equal(again(normal(N, IN), awkward()), build(spec)(normal(N, IN), awkward()))
 
 

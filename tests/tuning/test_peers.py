@@ -37,7 +37,7 @@ def test_own_dimensions_are_settings_and_come_before_the_shared_ones(model: str)
     assert {dimension.setting for dimension in own} <= {*spec.settings(), *TrainConfig.__dataclass_fields__}
     assert names[: len(own)] == [dimension.setting for dimension in own]
     assert len({*names}) == len(names)
-    assert {"lr", "weight_decay"} <= {*names}
+    assert ({"lr", "weight_decay"} <= {*names}) == spec.gradients
 
 
 def test_other_spaces_have_no_dimensions_of_single_models() -> None:

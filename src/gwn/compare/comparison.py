@@ -19,7 +19,7 @@ from gwn.training.metrics import METRICS
 from gwn.training.result import Summary, summarise
 
 SHELF = (
-    *("majority", "logistic", "logistic-hops", "mlp", "sign", "gcn"),
+    *("majority", "logistic", "logistic-hops", "boosted-hops", "mlp", "sign", "gcn"),
     *("gwn-sym", "gwn-fa", "gwn-plus", "gcn-tuned", "sage-tuned", "gat-tuned"),
 )
 """What is compared unless others are named."""

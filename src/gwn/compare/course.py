@@ -358,6 +358,9 @@ class Course:
         best = self.ahead(runs)
         if {"features", "edges"} <= {*model_spec(best).ignores}:
             return
+        if not model_spec(best).gradients:
+            self.notes.append(f"{model_spec(best).title} cannot take {' or '.join(CHANGES)}, so neither was tried.")
+            return
         if self.left < self._for_changes(runs):
             self.notes.append(f"No time was left to try {' and '.join(CHANGES)} with {model_spec(best).title}.")
             return

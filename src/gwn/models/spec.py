@@ -32,6 +32,7 @@ class ModelSpec:
     preset   other defaults than the network's own
     training the published learning rate and weight decay, where other than usual
     ignores  what the network does not look at: "features", "edges" or both
+    gradients      whether it learns by gradients, with a learning rate and a weight decay; trees do not
     transductive   it has weights for every node of the graph it is trained on, and knows no other graph
     local          whether a node is answered from what its edges lead to alone; not so where all nodes are compared
     equivariant    whether renumbering the nodes only renumbers the answers; not so behind an embedding that is unique
@@ -54,6 +55,7 @@ class ModelSpec:
     fixed: Mapping[str, Any] = field(default_factory=dict)
     preset: Mapping[str, Any] = field(default_factory=dict)
     training: Mapping[str, Any] = field(default_factory=dict)
+    gradients: bool = True
     ignores: tuple[str, ...] = ()
     transductive: bool = False
     local: bool = True

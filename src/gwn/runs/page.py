@@ -18,6 +18,7 @@ from gwn.explain import explain_run
 from gwn.graph import Graph
 from gwn.html import Markup, fill, join, template
 from gwn.io import read_json, write_atomic
+from gwn.models import model_spec
 from gwn.registry import lookup
 from gwn.runs import charts
 from gwn.runs.facts import Answers, Numbers, Wave, answers_of, learning_curves, wave_around
@@ -52,11 +53,8 @@ def write_run_page(
     """
     config, result = trained.config, read_json(folder / "result.json")
     answers = answers_of(trained, graph, split)
-    chosen = list(nodes) or _worth_explaining(answers)
-    reasons = [explain_run(trained, graph, split, node, columns=columns) for node in chosen]
-    first, names = reasons[0], trained.class_names
-    pair = (0, None) if isinstance(answers, Numbers) else (names.index(first["class"]), names.index(first["against"]))
-    wave = wave_around(trained.network, graph, chosen[0], *pair)
+    explainable = model_spec(config["model"]).gradients
+    chosen = list(nodes) or (_worth_explaining(answers) if explainable else [])
     style, script = template("base.css") + template("run.css"), template("run.js")
     page = fill(
         template("run.html"),
@@ -73,8 +71,7 @@ def write_run_page(
             [
                 _curves(learning_curves(folder, trained.run.run), config["metric"]),
                 *(_judged(answers, graph) if split.test.numel() else [_untested(split)]),
-                _reasons(reasons),
-                _wave(wave, graph, first),
+                *_explained(trained, graph, split, columns, chosen),
                 _settings(folder, config, result),
             ]
         ),
@@ -342,6 +339,19 @@ def _worth_explaining(answers: Answers | Numbers) -> list[int]:
     unsure = [int(place) for place in answers.confidence.argsort()]
     places = dict.fromkeys([*answers.mistakes(EXPLAINED - 1), *unsure])
     return [int(answers.nodes[place]) for place in list(places)[:EXPLAINED]]
+
+
+def _explained(
+    trained: TrainedModel, graph: Graph, split: Split, columns: Sequence[str], nodes: Sequence[int]
+) -> list[Markup]:
+    """Why these nodes are answered as they are, and the wave around the first; nothing for no nodes."""
+    if not nodes:
+        return []
+    reasons = [explain_run(trained, graph, split, node, columns=columns) for node in nodes]
+    first, names = reasons[0], trained.class_names
+    numbers = trained.task == "regression"
+    pair = (0, None) if numbers else (names.index(first["class"]), names.index(first["against"]))
+    return [_reasons(reasons), _wave(wave_around(trained.network, graph, nodes[0], *pair), graph, first)]
 
 
 WHY = """<div class="why"><h3>Node $node: predicted $predicted$sure, $known</h3>

@@ -183,6 +183,8 @@ def require_labels_fit(model: ModelSpec, settings: Mapping[str, Any], config: Tr
     if not asked:
         return
     what = f"{asked[0]}={getattr(config, asked[0])}"
+    if not model.gradients:
+        raise GWNError(f"{what} needs a model that learns by gradients, which {model.name} does not; use another model")
     if config.labels == "masked" and "features" in model.ignores:
         raise GWNError(
             f"{what} puts labels beside the features, which {model.name} does not look at; use another model"

@@ -18,8 +18,10 @@ from gwn.adjacency import Adjacency
 from gwn.data.splits import Split
 from gwn.errors import Diverged, GWNError
 from gwn.graph import Graph
+from gwn.models.peers.boosted import BoostedTrees
 from gwn.networks import GWN
 from gwn.registry import lookup
+from gwn.training.boosting import fit_trees
 from gwn.training.checkpoint import Checkpoint, Checkpoints, Curves, Fit, Progress
 from gwn.training.config import TrainConfig
 from gwn.training.label_input import KnownLabels
@@ -232,6 +234,8 @@ def fit(
     Model and graph must already be on the same device and of the same type; see `run_experiment`.
     """
     task = GraphTask(model, graph, split, config, metric, on_validation)
+    if isinstance(model, BoostedTrees):
+        return fit_trees(model, task, config, on_epoch)
     resumed = None if checkpoints is None else checkpoints.load()
     fitted = train_task(model, task, config, on_epoch, resumed=resumed, checkpoints=checkpoints)
     if config.smooth == "none" or not isinstance(model, KnownLabels):

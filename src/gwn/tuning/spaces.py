@@ -57,7 +57,8 @@ class Space:
     def dimensions_of(self, model: ModelSpec) -> list[Dimension]:
         """The model's own, then those whose setting it or its training has."""
         own = model.search if self.own else ()
-        has = {*model.settings(), *(f.name for f in fields(TrainConfig))} - {dimension.setting for dimension in own}
+        of_training = {f.name for f in fields(TrainConfig)} - (set() if model.gradients else {"lr", "weight_decay"})
+        has = {*model.settings(), *of_training} - {dimension.setting for dimension in own}
         return [*own, *(dimension for dimension in self.dimensions if dimension.setting in has)]
 
     def starts_of(self, model: ModelSpec) -> tuple[Mapping[str, Any], ...]:
@@ -153,6 +154,8 @@ def peer_starts(model: ModelSpec) -> tuple[Mapping[str, Any], ...]:
     """What is tried after a model's defaults: its authors' settings for heterophilic graphs, and a strong decay."""
     if not model.search:
         return ()
+    if not model.gradients:
+        return (model.with_decay,)
     decayed = {**model.heterophilic, **_REGULARISED, **model.with_decay}
     return (model.heterophilic, decayed) if model.heterophilic else (decayed,)
 

@@ -1,0 +1,93 @@
+"""Training of trees: no optimiser, and the number of iterations is chosen on validation as an epoch is elsewhere."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from gwn.errors import GWNError
+from gwn.graph import Graph
+from gwn.models.peers.boosted import BoostedTrees
+from gwn.training.checkpoint import Curves, Fit
+from gwn.training.config import TrainConfig
+from gwn.training.loss import NodeLoss, Scaling, balanced_weights, plain_loss
+from gwn.training.metrics import Metric
+from gwn.training.outputs import FALLEN, Outputs
+from gwn.training.stopping import STOPPING
+
+
+class NodeTask(Protocol):
+    """What is asked of a graph in memory, a split and a metric; see `gwn.training.loop.GraphTask`."""
+
+    graph: Graph
+    train: Tensor
+    val: Tensor
+    test: Tensor
+    evaluated: Tensor
+    loss: NodeLoss
+    score: Metric
+    scaling: Scaling | None
+    on_validation: Callable[[Tensor], None] | None
+
+
+@torch.no_grad()
+def fit_trees(
+    model: BoostedTrees, task: NodeTask, config: TrainConfig, on_epoch: Callable[[int, float], None] | None = None
+) -> Fit:
+    """Grow trees, keep as many iterations as give the best validation score (ties: lower loss).
+
+    An epoch is an iteration. `epochs` limits them, `lr` and `weight_decay` are not used, and no checkpoint is written.
+    """
+    if config.partitions > 0:
+        raise GWNError("boosted trees learn from all training nodes at once; leave partitions out")
+    started = time.perf_counter()
+    graph, y = task.graph, task.graph.labels
+    columns = model.columns(graph.x, graph.edge_index, graph.edge_weight)
+    known, asked = columns[task.train], columns[task.evaluated]
+    y_train, y_val, y_test = y[task.train], y[task.val], y[task.test]
+    of_class = balanced_weights(y_train, graph.num_classes, config)
+    weights = None if of_class is None else of_class[y_train]
+    stopping = STOPPING[config.stopping](config.patience)
+    curves = Curves(train_loss=[], val_loss=[], val=[])
+    best, best_epoch, done, stopped = (-torch.inf, -torch.inf), 0, 0, False
+    learnt = said = torch.zeros(())
+    for reached in model.grow(known, y_train, weights=weights, most=config.epochs, seed=torch.initial_seed() % 2**32):
+        if done == 0:
+            learnt, said = model.baseline.expand(known.shape[0], -1), model.baseline.expand(asked.shape[0], -1)
+        for epoch in range(done + 1, max(reached, 1) + 1):  # a single class needs no tree, and one epoch
+            learnt = learnt + model.scores(known, epoch - 1, min(epoch, reached))
+            said = said + model.scores(asked, epoch - 1, min(epoch, reached))
+            val = said[: y_val.numel()]
+            if task.on_validation is not None:
+                task.on_validation(val if task.scaling is None else task.scaling.undo(val).unsqueeze(1))
+            loss, score = plain_loss(val, y_val).item(), task.score(val, y_val)
+            for curve, number in zip(curves, (task.loss(learnt, y_train).item(), loss, score), strict=True):
+                curve.append(number)
+            if epoch == 1 or (score, -loss) > best:
+                best, best_epoch, answers = (score, -loss), epoch, said
+            if on_epoch is not None:
+                on_epoch(epoch, score)
+            stopped = stopping.should_stop(loss, score)
+            if stopped:
+                break
+        done = len(curves.val)
+        if stopped:
+            break
+    model.used.clamp_(max=best_epoch)
+    val, test = answers[: y_val.numel()], answers[y_val.numel() :]
+    return Fit(
+        val=best[0],
+        test=task.score(test, y_test) if y_test.numel() else torch.nan,
+        val_loss=-best[1],
+        best_epoch=best_epoch,
+        epochs=done,
+        seconds=time.perf_counter() - started,
+        weights={name: tensor.detach().clone() for name, tensor in model.state_dict().items()},
+        outputs=Outputs(val=val, y_val=y_val, test=test, y_test=y_test, scaling=task.scaling),
+        loss_fell=done == 1 or min(curves.val_loss) < FALLEN * curves.val_loss[0],
+        curves=curves,
+    )
