@@ -37,6 +37,8 @@ def test_killed_comparison_goes_on_to_a_winner_that_predicts(
     said = command(*arguments, "--json")
     found = json.loads(said.stdout)
     assert said.stderr.startswith("nodes.csv: the id is column 'id'")
+    assert "60 nodes, " in said.stderr
+    assert "labelled nodes in 3 classes" in said.stderr
     assert "searching" in said.stderr
     assert [row["trials"] for row in sorted(found["rows"], key=lambda row: row["model"])] == [1, 3]
     after = json.loads(records[0].read_text())["trials"]

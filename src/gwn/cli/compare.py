@@ -53,7 +53,7 @@ def compare(
 
       gwn compare cora --time 5m --models gcn,gwn-sym,gwn-fa
     """
-    from gwn.cli.source import how_it_was_read, open_source
+    from gwn.cli.source import how_it_was_read, open_source, print_summary
     from gwn.compare import SHELF
     from gwn.compare import compare as compare_models
 
@@ -65,6 +65,7 @@ def compare(
     data, origin = open_source(source)
     if not quiet and (decisions := how_it_was_read(origin)):
         typer.echo(decisions, err=True)
+        print_summary(data)
     with CompareProgress(quiet=quiet) as progress:
         found = compare_models(
             data,

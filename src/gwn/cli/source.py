@@ -81,7 +81,7 @@ def how_it_was_read(origin: Mapping[str, Any]) -> str:
     return "\n".join(map(printable, [first, *schema.decisions()]))
 
 
-def print_summary(data: Dataset, split: Split) -> None:
+def print_summary(data: Dataset, split: Split | None = None) -> None:
     """What was read and what it suggests, a line each, before training."""
     for line in in_words(describe(data, split)):
         typer.echo(printable(line), err=True)
