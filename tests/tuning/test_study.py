@@ -21,8 +21,9 @@ from gwn.data import Dataset, make_splits
 from gwn.training.loop import OnEpoch
 from gwn.tuning import Search, SearchJob, plan_search, run_search
 from gwn.tuning import plan as planning
+from gwn.tuning.objective import SETTINGS
 from gwn.tuning.storage import default_url, open_storage, silent_optuna
-from gwn.tuning.study import BEGAN, count, is_finished, release_lost
+from gwn.tuning.study import BEGAN, count, is_finished, next_place, release_lost
 
 MakeSearch = Callable[..., Search]
 MakeJob = Callable[..., SearchJob]
@@ -180,6 +181,7 @@ def test_trial_of_a_dead_worker_is_tried_again(make_search: MakeSearch, make_job
     trial = study.ask()
     trial.set_user_attr(BEGAN, trial.number)
     chosen = search.space.sample(trial, search.model, search.fixed)
+    trial.set_user_attr(SETTINGS, {})
     storage = open_storage(job.url, 1)
     storage.record_heartbeat(trial._trial_id)
     with sqlite3.connect(f"studies/{job.name}.db") as connection:
@@ -284,3 +286,13 @@ def test_unwritable_folder(tmp_path: Path) -> None:
     (tmp_path / "studies").write_text("a file where a folder should be")
     with pytest.raises(GWNError, match="cannot write studies"):
         default_url("x")
+
+
+@pytest.mark.filterwarnings("ignore:Heartbeat of storage")
+def test_a_killed_trial_keeps_its_place(make_search: MakeSearch, make_job: MakeJob) -> None:
+    """Whatever was killed before it said its place, the same trials are tried in the end."""
+    study = make_job(make_search(), 2).open_study()
+    trial = study.ask()
+    assert next_place(study) == 1
+    study.tell(trial, state=TrialState.FAIL)
+    assert next_place(study) == 0

@@ -23,6 +23,7 @@ from gwn.training import TrainConfig, build_network, fit, seed_everything
 from gwn.training.metrics import cross_fitted
 from gwn.tuning.objective import SETTINGS, TRAINING
 from gwn.tuning.plan import Search
+from gwn.tuning.study import place_of
 
 PLAYOFF_SEED = 2000
 """The first seed of a play-off; a search has those from 1000, final runs those from 0."""
@@ -45,7 +46,7 @@ class Finalist:
 def finalists(trials: Sequence[FrozenTrial], count: int) -> list[FrozenTrial]:
     """The best trials of a search, each setting once."""
     complete = [trial for trial in trials if trial.state == TrialState.COMPLETE and trial.value is not None]
-    ranked = sorted(complete, key=lambda trial: (-(trial.value or 0.0), trial.number))
+    ranked = sorted(complete, key=lambda trial: (-(trial.value or 0.0), place_of(trial)))
     first: dict[str, FrozenTrial] = {}
     for trial in ranked:
         key = content_key({name: trial.user_attrs[name] for name in (SETTINGS, TRAINING)})

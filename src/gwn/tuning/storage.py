@@ -7,6 +7,7 @@ import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import sqlalchemy.exc
 from filelock import FileLock
 from optuna.exceptions import ExperimentalWarning, StorageInternalError
 from optuna.storages import RDBStorage, RetryHeartbeatStaleTrialCallback
+from optuna.trial import FrozenTrial
 
 from gwn.errors import GWNError
 from gwn.io import content_key
@@ -45,6 +47,18 @@ def default_url(study: str) -> str:
     return f"sqlite:///{FOLDER.as_posix()}/{study}.db"
 
 
+def _try_again(study: optuna.Study, trial: FrozenTrial) -> None:
+    """Queue the trial of a dead worker again, with its settings if it had chosen all of them.
+
+    From some of them alone the sampler would draw other numbers than without the kill.
+    """
+    retry = RetryHeartbeatStaleTrialCallback(max_retry=MAX_RETRIES)
+    if "settings" not in trial.user_attrs:
+        trial = copy(trial)
+        trial.params, trial.distributions = {}, {}
+    retry(study, trial)
+
+
 def open_storage(url: str, heartbeat: int) -> RDBStorage:
     """The database, its tables made where there are none.
 
@@ -58,7 +72,7 @@ def open_storage(url: str, heartbeat: int) -> RDBStorage:
             engine_kwargs={"connect_args": {"timeout": LOCK_SECONDS}} if local else {"pool_pre_ping": True},
             heartbeat_interval=heartbeat,
             grace_period=GRACE * heartbeat,
-            heartbeat_stale_trial_callback=RetryHeartbeatStaleTrialCallback(max_retry=MAX_RETRIES),
+            heartbeat_stale_trial_callback=_try_again,
         )
 
     # Optuna's tables are not made in one act: two processes that find none would be in each other's way.

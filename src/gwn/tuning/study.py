@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import count as count_from
+from itertools import islice
 
 import numpy as np
 import optuna
@@ -19,7 +21,7 @@ from gwn.tuning.objective import REASON, START
 from gwn.tuning.plan import Plan, Search
 from gwn.tuning.storage import GRACE, MAX_RETRIES
 
-PLAN, BEGAN = "plan", "began"
+PLAN, BEGAN, PLACE = "plan", "began", "place"
 STARTUP = 10
 """Trials drawn at random before the sampler learns from them."""
 UNPRUNED = 4
@@ -76,6 +78,26 @@ def begin_starts(study: optuna.Study, search: Search) -> None:
             parameters, _ = search.space.start(number, search.model, search.fixed)
             study.enqueue_trial(parameters, user_attrs={START: number})
             return
+
+
+def place_of(trial: FrozenTrial) -> int:
+    """The number that a trial has in the study without kills; Optuna counts every attempt."""
+    return int(trial.user_attrs.get(PLACE, trial.number))
+
+
+def next_place(study: optuna.Study) -> int:
+    """Which trial of the undisturbed study comes next: that of a dead worker, else the first that nobody has.
+
+    A running trial without a place was killed, or is about to say it: the first place that is free is left to it.
+    """
+    trials = study.get_trials(deepcopy=False)
+    for trial in trials:
+        if trial.state == TrialState.WAITING and PLACE in trial.user_attrs:
+            return int(trial.user_attrs[PLACE])
+    held = [trial for trial in trials if is_finished(trial) or trial.state == TrialState.RUNNING]
+    taken = {trial.user_attrs.get(PLACE) for trial in held}
+    silent = sum(PLACE not in trial.user_attrs for trial in held)
+    return next(islice((place for place in count_from(0) if place not in taken), silent, None))
 
 
 @dataclass(frozen=True, kw_only=True)

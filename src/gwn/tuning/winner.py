@@ -19,7 +19,7 @@ from gwn.training.experiment import OnProgress, OnRun
 from gwn.tuning.objective import SETTINGS, SPLITS, TRAINING
 from gwn.tuning.plan import SEARCH_SEED, Search
 from gwn.tuning.storage import machine_lock
-from gwn.tuning.study import is_finished, reason_of
+from gwn.tuning.study import is_finished, place_of, reason_of
 
 
 def best_trial(trials: Sequence[FrozenTrial]) -> FrozenTrial:
@@ -29,7 +29,7 @@ def best_trial(trials: Sequence[FrozenTrial]) -> FrozenTrial:
         ended = [trial for trial in trials if is_finished(trial)]
         why = f": {reason_of(ended[-1])}" if ended else " in the time given; allow more with --timeout"
         raise GWNError(f"none of {len(ended)} trials has a score{why}")
-    return max(complete, key=lambda trial: (trial.value or 0.0, -trial.number))
+    return max(complete, key=lambda trial: (trial.value or 0.0, -place_of(trial)))
 
 
 def final_experiment(search: Search, name: str, best: FrozenTrial, runs: int) -> Experiment:
@@ -44,7 +44,7 @@ def final_experiment(search: Search, name: str, best: FrozenTrial, runs: int) ->
         config=TrainConfig(**{**plan.training, **best.user_attrs[TRAINING]}),
         splits=make_splits(search.dataset, plan.split, runs),
         origin=plan.source,
-        settings_from={"study": name, "trial": best.number},
+        settings_from={"study": name, "trial": place_of(best)},
     )
 
 
@@ -113,7 +113,7 @@ def search_summary(search: Search, name: str, trials: Sequence[FrozenTrial], bes
         "complete": states.count(TrialState.COMPLETE),
         "pruned": states.count(TrialState.PRUNED),
         "failed": states.count(TrialState.FAIL),
-        "best_trial": best.number,
+        "best_trial": place_of(best),
         "validation": best.value,
         "validation_of_splits": [split["val"] for split in best.user_attrs[SPLITS]],
         "seeds": list(plan.search_seeds),

@@ -13,6 +13,7 @@ from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 from multiprocessing.queues import SimpleQueue
 from types import FrameType
+from typing import Any
 
 import optuna
 import torch
@@ -23,7 +24,18 @@ from gwn.errors import GWNError
 from gwn.tuning.objective import TrialFailed, score_trial
 from gwn.tuning.plan import Plan, Search, reopen_search
 from gwn.tuning.storage import is_locked, open_storage, silent_optuna, storage_errors, storage_lock
-from gwn.tuning.study import BEGAN, OnTrials, begin_starts, count, is_finished, make_sampler, open_study, release_lost
+from gwn.tuning.study import (
+    BEGAN,
+    PLACE,
+    OnTrials,
+    begin_starts,
+    count,
+    is_finished,
+    make_sampler,
+    next_place,
+    open_study,
+    release_lost,
+)
 
 PATIENCE = 5
 """How often in a row the storage may be locked for a minute before a worker gives up."""
@@ -98,8 +110,11 @@ def _next_trial(job: SearchJob, search: Search, study: optuna.Study) -> bool:
     lock = ExitStack()
 
     def objective(trial: optuna.Trial) -> float:
-        lock.close()
+        trial.set_user_attr(PLACE, place)
+        storage: Any = trial.storage
+        storage.record_heartbeat(trial._trial_id)  # before BEGAN: whoever began has given a sign of life
         trial.set_user_attr(BEGAN, trial.number)
+        lock.close()
         return score_trial(search, trial)
 
     with lock:
@@ -110,7 +125,8 @@ def _next_trial(job: SearchJob, search: Search, study: optuna.Study) -> bool:
             return False
         if census.finished + census.running < job.trials:
             begin_starts(study, search)
-            study.sampler = make_sampler(job.plan.seed, census.finished + census.running)
+            place = next_place(study)
+            study.sampler = make_sampler(job.plan.seed, place)
             study.optimize(objective, n_trials=1, catch=(TrialFailed,))
             return True
     time.sleep(0.5)
