@@ -22,11 +22,12 @@ from gwn.tuning.plan import SEARCH_SEED
 
 FEWEST_EPOCHS = 10
 """A model of which so many epochs do not fit into its share of the time is left out."""
-TRAININGS = 9
-"""A training takes at most this part of a model's share of the time: five final runs and a few trials have room."""
+TRAININGS = 6
+"""A training takes at most this part of a model's share of the time: four final runs and two trials have room, and on a
+large table a training that is not cut is worth more than another trial."""
 FINAL_SHARE = 0.4
 """Of the time, for the final runs; the search ends early enough for that, or for as many runs as were asked for."""
-FEWEST_RUNS = 5
+FEWEST_RUNS = 4
 MOST_FINAL = 0.6
 """Of the time, where even the fewest runs need more than their share."""
 RUNGS = ((0.45, 0.5), (0.75, 0.25))
