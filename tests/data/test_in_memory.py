@@ -141,7 +141,7 @@ def test_what_cannot_be_read_is_refused_in_the_words_of_python(nodes: Any, edges
 
 
 def test_advice_in_the_words_of_python_works() -> None:
-    nodes = NODES[["age", "topic"]].assign(other=list("abcde"), second=list("abcde"))
-    with pytest.raises(GWNError, match=r"id=\.\.\.$"):
+    nodes = NODES[["age", "topic"]].assign(other=list("abcde"), second=list("edcba"))
+    with pytest.raises(GWNError, match=r"id='other'$"):
         Graph.from_tables(nodes, EDGES, label="topic")
     assert Graph.from_tables(nodes, EDGES, label="topic", id="other", drop="second").num_features == 1

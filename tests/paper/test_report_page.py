@@ -85,6 +85,6 @@ def test_no_page_asks_for_anything_from_elsewhere() -> None:
         "report.js",
         "explore-page.js",
     ):
-        text = template(name)
+        text = template(name).replace("http-equiv", "")  # the attribute that carries the Content-Security-Policy
         assert "http" not in text, name
         assert "fetch(" not in text, name
