@@ -69,6 +69,13 @@ def fits(page: Any) -> bool:
     return bool(page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"))
 
 
+def violations(page: Any) -> list[str]:
+    """What axe-core finds wrong with a page, a line each: its rule, how grave it is, and where."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-core is not here: make setup")
+    found = axe.Axe().run(page).response["violations"]
+    return [f"{each['id']} ({each['impact']}): {[node['target'] for node in each['nodes']][:3]}" for each in found]
+
+
 UNNAMED = """[...document.querySelectorAll('button, input, select, [role=img]')].filter((each) =>
     !(each.getAttribute('aria-label') || each.textContent.trim() || (each.labels && each.labels.length)))
     .map((each) => each.outerHTML)"""

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from browser.conftest import UNNAMED, fits
+from browser.conftest import UNNAMED, fits, violations
 from gwn.cli.main import main
 
 Open = Callable[..., Any]
@@ -102,3 +102,10 @@ def test_a_small_screen_in_the_dark_and_on_paper(run_page: Path, visit: Open) ->
     assert page.locator("#wave-play").bounding_box()["height"] >= 40
     page.emulate_media(media="print")
     assert not page.locator("#wave-time").is_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_violation(run_page: Path, visit: Open, scheme: str) -> None:
+    page = visit(run_page)
+    page.emulate_media(color_scheme=scheme)
+    assert violations(page) == []
