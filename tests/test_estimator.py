@@ -20,7 +20,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from gwn import GWNError, WaveClassifier
+from gwn import GWNError, WaveClassifier, WaveRegressor
 from gwn.cli.main import main
 
 SIZE = 60
@@ -190,11 +190,32 @@ def test_both_read_what_the_other_wrote(tmp_path: Path, monkeypatch: pytest.Monk
     assert loaded.predict(["n1", "n0"]).tolist() == loaded.predict()[[1, 0]].tolist()
     assert (loaded.predict(NODES, PAIRS) == loaded.predict()).all()
 
-    numbers = ["--nodes", "nodes.csv", "--edges", "edges.csv", "--label-column", "a", "--task", "regression"]
-    with pytest.raises(SystemExit):
-        main(["train", *numbers, "--runs", "1", "--set", "epochs=2", "--out", "numbers", "-q"])
-    with pytest.raises(GWNError, match="predicts numbers and no classes; use gwn predict"):
-        WaveClassifier.load(*Path("numbers").iterdir())
+
+def test_numbers_are_fitted_scored_saved_and_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    price = 100 + 30 * X[:, 0]
+    known = np.where(MASKED < 0, np.nan, price)
+    options: Any = {"model": "mlp", "epochs": 60, "settings": {"hidden_channels": 8}}
+    written = ["" if np.isnan(value) else f"{value:.2f}".replace(".", ",") for value in known]  # as a person may
+    of_column = WaveRegressor(**options).fit(NODES.assign(price=written), PAIRS, label="price")
+    model = WaveRegressor(**options).fit(NODES, known, edges=PAIRS)
+    for one in (of_column, model):
+        assert one.score(NODES.key[MASKED < 0], price[MASKED < 0]) > 0.5
+    assert model.score(y=np.where(MASKED < 0, price, np.nan)) == model.score(NODES.key[MASKED < 0], price[MASKED < 0])
+    model.save("run")
+    assert (WaveRegressor.load("run").predict() == model.predict()).all()
+    with pytest.raises(GWNError, match=r"predicts numbers; use WaveRegressor\.load"):
+        WaveClassifier.load("run")
+    with pytest.raises(SystemExit) as stop:
+        main(("predict", "run"))
+    assert stop.value.code == 0
+    assert pd.read_csv("predictions.csv").predicted.to_numpy() == pytest.approx(model.predict())
+    data = SimpleNamespace(x=torch.tensor(X).float(), edge_index=torch.tensor(EDGES), y=torch.tensor(known))
+    data.num_nodes = SIZE
+    assert WaveRegressor(**options).fit(data).predict([0]) == pytest.approx(model.predict(["n0"]), rel=1e-3)
+    with pytest.raises(GWNError, match="use WaveClassifier to predict classes"):
+        WaveRegressor(**options).fit(X, NAMES[Y], edges=EDGES)
+    assert WaveRegressor(**{**options, "epochs": 2}).fit(X[:10], price[:10], edges=[]).predict().shape == (10,)
 
 
 def test_classes_keep_their_type(tmp_path: Path) -> None:
@@ -209,7 +230,7 @@ def test_classes_keep_their_type(tmp_path: Path) -> None:
         (lambda: small().fit(X, edges=EDGES), "give y, or name the column with label"),
         (lambda: small().fit(NODES, PAIRS), "edges are given as fit(nodes, edges, label=...)"),
         (lambda: small().fit(NODES.assign(topic=TOPICS), PAIRS, label="topc"), "did you mean 'topic'"),
-        (lambda: small().fit(X, Y[:9], edges=EDGES), "60 nodes but 9 classes"),
+        (lambda: small().fit(X, Y[:9], edges=EDGES), "60 nodes but 9 values of y"),
         (lambda: small().fit(X, np.zeros(SIZE), edges=EDGES), "only one class, '0'"),
         (lambda: small().fit(X, X[:, 0], edges=EDGES), "continuous"),
         (lambda: small().fit(X, np.column_stack([Y, Y]), edges=EDGES), "several classes a node"),

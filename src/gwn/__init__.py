@@ -12,11 +12,11 @@ from gwn.errors import Diverged, GWNError
 from gwn.registry import exports_on_demand
 
 if TYPE_CHECKING:
-    from gwn.estimator import WaveClassifier
+    from gwn.estimator import WaveClassifier, WaveRegressor
     from gwn.graph import Graph
     from gwn.networks import GWN, WaveConv
 
-__all__ = ["GWN", "Diverged", "GWNError", "Graph", "WaveClassifier", "WaveConv", "__version__"]
+__all__ = ["GWN", "Diverged", "GWNError", "Graph", "WaveClassifier", "WaveConv", "WaveRegressor", "__version__"]
 
 __getattr__ = exports_on_demand(
     __name__,
@@ -25,6 +25,7 @@ __getattr__ = exports_on_demand(
         "GWN": "gwn.networks",
         "WaveClassifier": "gwn.estimator",
         "WaveConv": "gwn.networks",
+        "WaveRegressor": "gwn.estimator",
     },
 )
 

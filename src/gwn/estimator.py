@@ -1,4 +1,4 @@
-"""The networks in the manners of scikit-learn: fit on the nodes whose class is known, predict the others.
+"""The networks in the manners of scikit-learn: fit on the nodes whose class or number is known, predict the others.
 
 What `fit` is given becomes the two tables of the command line (`gwn.data.in_memory`), is read, split and trained by the
 same code, and is saved as the same run folder: `gwn predict` reads what `save` wrote, `load` what `gwn train` wrote.
@@ -8,24 +8,35 @@ from __future__ import annotations
 
 import tempfile
 import warnings
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import torch
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import DataConversionWarning
-from sklearn.metrics import accuracy_score
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from gwn.data.dataset import Dataset, make_splits
-from gwn.data.in_memory import TablePair, as_array, free_name, load_pair, parquet_bytes, table_pair, with_column
+from gwn.data.given_targets import (
+    as_text,
+    classes_of,
+    graph_argument,
+    is_column,
+    is_unknown,
+    numbers_of_nodes,
+    positions,
+    spread,
+    with_classes,
+    with_numbers,
+)
+from gwn.data.in_memory import TablePair, load_pair, parquet_bytes, table_pair
 from gwn.data.origin import open_origin
 from gwn.data.schema import FeatureSchema, column_summary
 from gwn.data.tables import read_table
@@ -41,10 +52,11 @@ from gwn.training.predict import OWN, answers
 NODES_FILE, EDGES_FILE = OWN
 ESTIMATOR_FILE = "estimator.json"
 AUTO = "auto"
+Estimator = TypeVar("Estimator", bound="NodeEstimator")
 
 
-class WaveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Node classification as a scikit-learn estimator.
+class NodeEstimator(BaseEstimator):  # type: ignore[misc]
+    """What `WaveClassifier` and `WaveRegressor` share.
 
     model         a name of `gwn models`, or "auto": the best on validation of a comparison within `time`
     graph         nodes and edges for `fit(ids, y)` and `predict(ids)`, as `cross_val_score` calls them: a pair, or a
@@ -59,10 +71,12 @@ class WaveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     dtype         "float32" or "float64"
     verbose       1 prints how the tables were read and what was chosen
 
-    After `fit`: `classes_`, `n_features_in_`, `feature_names_in_` (of a table), `model_` and `settings_` (what was
-    trained), `graph_` (a `Graph`, as it was read), `columns_` (what every column of the nodes became), `result_` (the
-    record of the runs), `comparison_` (of "auto").
+    After `fit`: `n_features_in_`, `feature_names_in_` (of a table), `model_` and `settings_` (what was trained),
+    `graph_` (a `Graph`, as it was read), `columns_` (what every column of the nodes became), `result_` (the record of
+    the runs), `comparison_` (of "auto").
     """
+
+    task: ClassVar[str]
 
     def __init__(
         self,
@@ -92,7 +106,7 @@ class WaveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.verbose = verbose
 
     def fit(
-        self,
+        self: Estimator,
         X: Any,
         y: Any = None,
         edges: Any = None,
@@ -106,15 +120,15 @@ class WaveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         text: Sequence[str] = (),
         features: str | None = None,
         directed: bool = False,
-    ) -> WaveClassifier:
-        """Train on the nodes whose class is known.
+    ) -> Estimator:
+        """Train on the nodes whose class or number is known.
 
-        `fit(nodes, edges, label="topic")` takes the class from a column, `fit(X, y, edges=edges)` from `y`. A class is
-        unknown where the cell is empty, and where `y` is -1, NaN, None or "".
+        `fit(nodes, edges, label="topic")` takes it from a column, `fit(X, y, edges=edges)` from `y`. It is unknown
+        where the cell is empty and where `y` is NaN, None or ""; a class also where `y` is -1.
 
         X       nodes: a pandas or polars data frame or any other Arrow table, a NumPy, PyTorch or SciPy matrix, a path
                 to CSV or Parquet; or a networkx graph or PyG `Data`, which bring their edges. Node ids with `graph`
-        y       one class a node; the edges, where `label` is given
+        y       one class or number a node; the edges, where `label` is given
         edges   a table or path likewise, node pairs [2, E] or [E, 2], or a SciPy adjacency matrix; None for none
         label, id, weight, source, target, drop, text, features, directed   as in `Graph.from_tables`
         """
@@ -126,20 +140,19 @@ class WaveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             y, edges = None, y
         if self.graph is not None:
             if edges is not None or label is not None:
-                raise GWNError("the graph was given to the constructor; fit takes node ids and their classes alone")
-            nodes, edges, reading = _graph_argument(self.graph)
-            pair = table_pair(nodes, edges)
-            values = _spread(load_pair(pair, **reading)[0].graph, X, y)
+                raise GWNError("the graph was given to the constructor; fit takes node ids and y alone")
+            nodes, edges, reading = graph_argument(self.graph)
+            pair = table_pair(nodes, edges, self.task)
+            y = spread(load_pair(pair, **reading)[0].graph, X, y)
         else:
-            pair = table_pair(X, edges)
+            pair = table_pair(X, edges, self.task)
             if edges is None and not pair.edges.rows:
                 warnings.warn("no edges were given: every node is predicted from its own features", stacklevel=2)
             if label is not None:
                 require_known("label column", label, pair.nodes.columns)
-            values = _values(pair.nodes.columns[name] if (name := label or pair.label_column) and y is None else y)
-        self.classes_, pair = _with_classes(pair, values, label)
-        self.pair_, self.reading_ = pair, reading
-        dataset, self.schema_ = load_pair(pair, **reading)
+        self.pair_ = self._with_targets(pair, y, label)
+        self.reading_ = {**reading, "task": self.task}
+        dataset, self.schema_ = load_pair(self.pair_, **self.reading_)
         self._remember(dataset)
         if self.verbose:
             ids = "the row number from 0" if self.schema_.id_column is None else repr(self.schema_.id_column)
@@ -154,14 +167,16 @@ class WaveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Whether the seed has to be drawn."""
         return not isinstance(self.random_state, (int, np.integer))
 
-    def predict(self, X: Any = None, edges: Any = None, *, nodes: Any = None) -> NDArray[Any]:
-        """The class of every node asked for: see `predict_proba`."""
-        best = self.predict_proba(X, edges, nodes=nodes).argmax(axis=1)
-        found: NDArray[Any] = self.classes_[best]
-        return found
+    @abstractmethod
+    def _with_targets(self, pair: TablePair, y: Any, label: str | None) -> TablePair:
+        """The tables with a column of what is to be learnt, from `y` or from the column of this name."""
 
-    def predict_proba(self, X: Any = None, edges: Any = None, *, nodes: Any = None) -> NDArray[np.float64]:
-        """Probabilities [n, classes] in the order of `classes_`.
+    @abstractmethod
+    def _in_order(self, found: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The networks' answers [n, c] as the estimator gives them."""
+
+    def _answers(self, X: Any, edges: Any, nodes: Any) -> NDArray[np.float64]:
+        """The mean of the runs' answers, [n, c], about the nodes asked for.
 
         X, nodes   nothing: every node of the graph that it was fitted on; one-dimensional: these ids of it; a table or
                    matrix: these nodes, which with `edges` are a graph of their own
@@ -172,20 +187,10 @@ class WaveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if X is None and edges is not None:
             raise GWNError("edges alone were given; give the nodes too: predict(nodes=..., edges=...)")
         if X is None:
-            return self._probabilities(None)
-        if edges is None and (self.graph is not None or _is_column(X)):
-            return self._probabilities(None)[_positions(self.graph_, X)]
-        return self._probabilities(self._other_graph(X, edges))
-
-    def score(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> float:
-        """Accuracy over those of the nodes whose class in `y` is known."""
-        predicted, values = self.predict(X), _values(y)
-        if len(values) != len(predicted):
-            raise GWNError(f"{len(predicted)} nodes but {len(values)} classes were given")
-        known = ~_unknown(values)
-        weights = None if sample_weight is None else np.asarray(sample_weight)[known]
-        true, found = ([_text(value) for value in some] for some in (values[known], predicted[known]))
-        return float(accuracy_score(true, found, sample_weight=weights))
+            return self._mean_of_runs(None)
+        if edges is None and (self.graph is not None or is_column(X)):
+            return self._mean_of_runs(None)[positions(self.graph_, X)]
+        return self._mean_of_runs(self._other_graph(X, edges))
 
     def save(self, folder: str | Path) -> Path:
         """Write the run folder that `gwn predict` and `load` read; tables that were in memory are part of it."""
@@ -195,12 +200,13 @@ class WaveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return Path(folder)
 
     @classmethod
-    def load(cls, folder: str | Path) -> WaveClassifier:
+    def load(cls: type[Estimator], folder: str | Path) -> Estimator:
         """A fitted estimator from the folder of `save` or of `gwn train`; all its runs answer together."""
         folder = Path(folder)
         first = load_trained(folder)
-        if first.task != "classification":
-            raise GWNError(f"{folder} predicts numbers and no classes; use gwn predict {folder}")
+        if first.task != cls.task:
+            what, use = ("numbers", WaveRegressor) if first.task == "regression" else ("classes", WaveClassifier)
+            raise GWNError(f"{folder} predicts {what}; use {use.__name__}.load")
         origin, training = first.origin, first.config["training"]
         about: dict[str, Any] = {"classes": first.class_names, "reading": {}, "matrix": False}
         if (folder / ESTIMATOR_FILE).is_file():
@@ -208,11 +214,13 @@ class WaveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         given = {"model": first.config["model"], "settings": dict(first.config["settings"])}
         given |= {"epochs": training["epochs"], "random_state": first.config["seed"], "dtype": training["dtype"]}
         found = cls(**about.get("parameters", given))
-        found.classes_ = np.array(about["classes"])
+        if first.task == "classification":
+            found.classes_ = np.array(about["classes"])
         dataset = open_origin(origin)
         if dataset.tables is not None:
             found.schema_ = dataset.tables.schema
-            nodes, edges = dataset.tables.table, read_table(Path(origin["edges"]))
+            headed = "edges" not in found.schema_.no_header
+            nodes, edges = dataset.tables.table, read_table(Path(origin["edges"]), header=headed)
             found.pair_ = TablePair(nodes=nodes, edges=edges, matrix=about["matrix"])
             found.reading_ = {**about["reading"], "directed": dataset.directed}
         found._remember(dataset)
@@ -265,7 +273,9 @@ class WaveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 raise GWNError(self.result_["runs"][0]["reason"])
             for name, table in ((NODES_FILE, self.pair_.nodes), (EDGES_FILE, self.pair_.edges)):
                 write_atomic(folder / name, parquet_bytes(table))
-            about = {"classes": self.classes_.tolist(), "matrix": self.pair_.matrix, "reading": self.reading_}
+            about = {"matrix": self.pair_.matrix, "reading": self.reading_}
+            if self.task == "classification":
+                about["classes"] = self.classes_.tolist()
             parameters = {name: value for name, value in self.get_params().items() if name != "graph"}
             write_json(folder / ESTIMATOR_FILE, {**about, "parameters": {**parameters, "random_state": seed}})
             self._take(folder)
@@ -299,13 +309,10 @@ class WaveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.model_, self.settings_ = self.trained_[0].config["model"], self.trained_[0].config["settings"]
         self.files_ = {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
 
-    def _probabilities(self, pair: TablePair | None) -> NDArray[np.float64]:
+    def _mean_of_runs(self, pair: TablePair | None) -> NDArray[np.float64]:
         """The mean over the runs, each of which encodes the tables as it learnt to; None for the fitted graph."""
         found = [answers(trained, self._seen_by(trained, pair), self.device) for trained in self.trained_]
-        names = self.trained_[0].class_names
-        in_order = [names.index(_text(kind)) for kind in self.classes_]
-        mean: NDArray[np.float64] = np.mean(found, axis=0)[:, in_order]
-        return mean
+        return self._in_order(np.mean(found, axis=0))
 
     def _seen_by(self, trained: TrainedModel, pair: TablePair | None) -> Graph:
         """The graph as a run sees it."""
@@ -319,7 +326,7 @@ class WaveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _other_graph(self, X: Any, edges: Any) -> TablePair | None:
         """Nodes and edges as tables; None where they are those of the fitted graph."""
-        pair = table_pair(X, edges)
+        pair = table_pair(X, edges, self.task)
         if self.pair_.matrix:
             width = len(pair.nodes.columns) - 1
             if not pair.matrix or width != self.n_features_in_:
@@ -341,14 +348,85 @@ class WaveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return None
 
 
-def _graph_argument(graph: Any) -> tuple[Any, Any, dict[str, Any]]:
-    """Nodes, edges and how to read them, from what the constructor was given."""
-    if isinstance(graph, Mapping):
-        rest = dict(graph)
-        return rest.pop("nodes", None), rest.pop("edges", None), rest
-    if isinstance(graph, (tuple, list)) and len(graph) == 2:
-        return graph[0], graph[1], {}
-    return graph, None, {}
+class WaveClassifier(ClassifierMixin, NodeEstimator):  # type: ignore[misc]
+    """Node classification as a scikit-learn estimator; its settings are those of `NodeEstimator`.
+
+    After `fit` there is also `classes_`.
+    """
+
+    task = "classification"
+
+    def predict(self, X: Any = None, edges: Any = None, *, nodes: Any = None) -> NDArray[Any]:
+        """The class of every node asked for: see `predict_proba`."""
+        best = self.predict_proba(X, edges, nodes=nodes).argmax(axis=1)
+        found: NDArray[Any] = self.classes_[best]
+        return found
+
+    def predict_proba(self, X: Any = None, edges: Any = None, *, nodes: Any = None) -> NDArray[np.float64]:
+        """Probabilities [n, classes] in the order of `classes_`.
+
+        X, nodes   nothing: every node of the graph that it was fitted on; one-dimensional: these ids of it; a table or
+                   matrix: these nodes, which with `edges` are a graph of their own
+        edges      of a new graph; `edges=[]` says that it has none
+        """
+        return self._answers(X, edges, nodes)
+
+    def score(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> float:
+        """Accuracy over those of the nodes whose class in `y` is known."""
+        predicted, values = self.predict(X), classes_of(y)
+        known = _known(predicted, ~is_unknown(values))
+        weights = None if sample_weight is None else np.asarray(sample_weight)[known]
+        true, found = ([as_text(value) for value in some] for some in (values[known], predicted[known]))
+        return float(accuracy_score(true, found, sample_weight=weights))
+
+    def _with_targets(self, pair: TablePair, y: Any, label: str | None) -> TablePair:
+        name = label or pair.label_column
+        given = pair.nodes.columns[name] if name and y is None else y
+        self.classes_, found = with_classes(pair, classes_of(given), label)
+        return found
+
+    def _in_order(self, found: NDArray[np.float64]) -> NDArray[np.float64]:
+        names = self.trained_[0].class_names
+        in_order: NDArray[np.float64] = found[:, [names.index(as_text(kind)) for kind in self.classes_]]
+        return in_order
+
+
+class WaveRegressor(RegressorMixin, NodeEstimator):  # type: ignore[misc]
+    """Numbers of nodes as a scikit-learn estimator; its settings are those of `NodeEstimator`."""
+
+    task = "regression"
+
+    def predict(self, X: Any = None, edges: Any = None, *, nodes: Any = None) -> NDArray[np.float64]:
+        """The number of every node asked for, in the units of `y`.
+
+        X, nodes   nothing: every node of the graph that it was fitted on; one-dimensional: these ids of it; a table or
+                   matrix: these nodes, which with `edges` are a graph of their own
+        edges      of a new graph; `edges=[]` says that it has none
+        """
+        found: NDArray[np.float64] = self._answers(X, edges, nodes)[:, 0]
+        return found
+
+    def score(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> float:
+        """R² over those of the nodes whose number in `y` is known."""
+        predicted, values = self.predict(X), numbers_of_nodes(y)
+        known = _known(predicted, ~np.isnan(values))
+        weights = None if sample_weight is None else np.asarray(sample_weight)[known]
+        return float(r2_score(values[known], predicted[known], sample_weight=weights))
+
+    def _with_targets(self, pair: TablePair, y: Any, label: str | None) -> TablePair:
+        if y is None and (label or pair.label_column):
+            return replace(pair, label_column=label or pair.label_column)  # read as any column of numbers is
+        return with_numbers(pair, numbers_of_nodes(y), label)
+
+    def _in_order(self, found: NDArray[np.float64]) -> NDArray[np.float64]:
+        return found
+
+
+def _known(predicted: NDArray[Any], known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which nodes count for a score; refuses a `y` of another length."""
+    if len(known) != len(predicted):
+        raise GWNError(f"{len(predicted)} nodes but {len(known)} values of y were given")
+    return known
 
 
 def _special(schema: FeatureSchema, pair: TablePair, reading: Mapping[str, Any]) -> set[str | None]:
@@ -356,105 +434,3 @@ def _special(schema: FeatureSchema, pair: TablePair, reading: Mapping[str, Any])
     dropped = reading.get("drop") or ()
     dropped = [dropped] if isinstance(dropped, str) else dropped
     return {schema.id_column, schema.label_column, pair.index_column, *dropped}
-
-
-def _is_column(X: Any) -> bool:
-    """Whether these are single values, such as ids, and not rows."""
-    if isinstance(X, (str, Path, Mapping)) or hasattr(X, "columns") or hasattr(X, "tocsr"):
-        return False
-    return as_array(X).ndim == 1
-
-
-def _positions(graph: Graph, ids: Any) -> NDArray[np.int64]:
-    """Where these ids are among the nodes."""
-    known = {name: number for number, name in enumerate(graph.node_ids or map(str, range(graph.num_nodes)))}
-    wanted = [_text(value) for value in as_array(ids).reshape(-1)]
-    missing = [name for name in wanted if name not in known]
-    if missing:
-        raise GWNError(
-            f"the graph has no node {missing[0]!r}; its ids are such as {next(iter(known))!r}. "
-            "Reshape your data to one row a node if these are features"
-        )
-    return np.array([known[name] for name in wanted], dtype=np.int64)
-
-
-def _spread(graph: Graph, ids: Any, y: Any) -> NDArray[Any]:
-    """The classes of some nodes as those of all, None for the others."""
-    values, at = _values(y), _positions(graph, ids)
-    if len(values) != len(at):
-        raise GWNError(f"{len(at)} node ids but {len(values)} classes were given")
-    spread = np.full(graph.num_nodes, None, dtype=object)
-    spread[at] = values
-    return spread
-
-
-def _values(y: Any) -> NDArray[Any]:
-    """Classes as a one-dimensional array; whole numbers that a missing one made floating are whole again."""
-    if y is None:
-        raise GWNError("requires y to be passed, but the target y is None; give y, or name the column with label=...")
-    values = y.to_numpy(zero_copy_only=False) if isinstance(y, (pa.Array, pa.ChunkedArray)) else as_array(y)
-    if values.ndim == 2 and values.shape[1] == 1:
-        expected = "A column-vector y was passed when a 1d array was expected; its only column is taken"
-        warnings.warn(expected, DataConversionWarning, stacklevel=3)
-        values = values[:, 0]
-    if values.ndim != 1:
-        raise GWNError(
-            f"y has the shape {values.shape}; several classes a node are not supported, give one; "
-            "edges are given as fit(nodes, edges, label=...) or fit(X, y, edges=...)"
-        )
-    if values.dtype.kind == "f":
-        finite = values[np.isfinite(values)]
-        if np.isinf(values).any() or (finite != np.floor(finite)).any():
-            raise GWNError(
-                "Unknown label type: continuous; y holds numbers that are no classes. "
-                "To predict numbers, use gwn train --task regression"
-            )
-        if finite.size < values.size:
-            whole = np.full(values.size, None, dtype=object)
-            whole[np.isfinite(values)] = finite.astype(np.int64)
-            return whole
-    return values
-
-
-def _unknown(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Where a class is not known: -1, NaN, None or an empty text."""
-    if values.dtype.kind in "iu":
-        return np.asarray(values == -1, dtype=bool)
-    unknown = np.asarray(pd.isna(values), dtype=bool)
-    if values.dtype.kind in "OUT":
-        unknown |= np.array([isinstance(value, str) and not value.strip() for value in values], dtype=bool)
-        unknown |= np.array([not isinstance(value, (str, bool)) and value == -1 for value in values], dtype=bool)
-    return unknown
-
-
-def _text(value: Any) -> str:
-    """A class or an id as it stands in a table."""
-    if isinstance(value, (float, np.floating)) and float(value).is_integer():
-        value = int(value)
-    return str(value).strip()
-
-
-def _with_classes(pair: TablePair, values: NDArray[Any], label: str | None) -> tuple[NDArray[Any], TablePair]:
-    """The different classes in order, and the tables with a column of them, empty where they are not known."""
-    if len(values) != pair.nodes.rows:
-        raise GWNError(f"{pair.nodes.rows} nodes but {len(values)} classes were given: inconsistent numbers of samples")
-    known = ~_unknown(values)
-    try:
-        classes = np.unique(values[known] if values.dtype != object else np.array(values[known].tolist()))
-    except TypeError:
-        raise GWNError("the classes are of several types, such as text and numbers; make them one") from None
-    if len(classes) < 2:
-        held = f"only one class, {_text(classes[0])!r}" if len(classes) else "no class that is known"
-        raise GWNError(f"y has {held}; the classifier needs at least two classes")
-    texts = [_text(value) if is_known else None for value, is_known in zip(values, known, strict=True)]
-    if len({_text(kind) for kind in classes}) < len(classes):
-        raise GWNError("two classes look the same in a table, apart from blanks; rename one")
-    for name, column in pair.nodes.columns.items():
-        if name == label or name == pair.label_column or not pa.types.is_string(column.type):
-            continue
-        cells = pair.nodes.text(name).to_pylist()
-        if all(cell == text for cell, text in zip(cells, texts, strict=True) if text is not None):
-            raise GWNError(f"column {name!r} of the nodes holds the very classes to be learnt; leave it out with drop")
-    name = label or pair.label_column or free_name(pair.nodes, "label")
-    nodes = with_column(pair.nodes, name, pa.array(texts, pa.string()))
-    return classes, replace(pair, nodes=nodes, label_column=name)

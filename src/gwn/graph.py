@@ -200,7 +200,7 @@ class Graph:
         )
 
     @classmethod
-    def from_pyg(cls, data: Any, **names: Any) -> Graph:
+    def from_pyg(cls, data: Any, *, task: str = "classification", **names: Any) -> Graph:
         """From a `torch_geometric.data.Data` with `x`, `edge_index` and, where known, `y` and `edge_weight`."""
         x = getattr(data, "x", None)
         if x is None:
@@ -214,12 +214,12 @@ class Graph:
             x=x if x.is_floating_point() else x.float(),
             edge_index=data.edge_index.long(),
             edge_weight=weight if weight is None or weight.is_floating_point() else weight.float(),
-            y=None if y is None else as_targets(y),
+            y=None if y is None else as_targets(y, task),
             **names,
         )
 
     @classmethod
-    def from_scipy(cls, adjacency: Any, x: Any, y: Any = None, **names: Any) -> Graph:
+    def from_scipy(cls, adjacency: Any, x: Any, y: Any = None, *, task: str = "classification", **names: Any) -> Graph:
         """From a SciPy sparse adjacency matrix `A` (entry `A[i, j]` is the edge `j -> i`) and a feature matrix."""
         coo = adjacency.tocoo()
         if coo.shape[0] != coo.shape[1]:
@@ -227,7 +227,11 @@ class Graph:
         edge_index = torch.from_numpy(np.stack([coo.col, coo.row]).astype(np.int64))
         weight = None if np.all(coo.data == 1) else torch.from_numpy(coo.data.astype(np.float32))
         return cls(
-            x=_features(x), edge_index=edge_index, edge_weight=weight, y=None if y is None else as_targets(y), **names
+            x=_features(x),
+            edge_index=edge_index,
+            edge_weight=weight,
+            y=None if y is None else as_targets(y, task),
+            **names,
         )
 
     @classmethod

@@ -93,9 +93,32 @@ def test_classes_are_judged_one_by_one(command: Command, people: tuple[str, ...]
         assert np.mean(right) > 0.8
     sure, raw = ([row["confidence"] for row in answers[how]] for how in ("--calibrate", "--no-calibrate"))
     assert sure != raw
+    assert answers["--calibrate"] == answers["--ensemble"]
+    assert "(mean of 2 runs; --best takes the best one alone)" in command("predict", str(folder)).stdout
+    best = command("predict", str(folder), "--best", "--out", "best.csv")
+    assert "best on validation" in best.stdout
+    assert rows(tmp_path / "best.csv") != answers["--ensemble"]
+    assert "(run 1, as asked for)" in command("predict", str(folder), "--run-number", "1").stdout
     together = command("predict", str(folder), "--ensemble", "--refit")
     assert together.returncode == 2
     assert "do not go together" in together.stderr
+
+
+def test_what_was_trained_on_all_labels_is_kept(command: Command, people: tuple[str, ...], tmp_path: Path) -> None:
+    told = (*people, "--label-column", "topic", "--drop-column", "income", *SHORT)
+    assert command("train", *told).returncode == 0
+    (folder,) = (tmp_path / "runs").iterdir()
+    assert command("predict", str(folder), "--refit", "--out", "first.csv").returncode == 0
+    weights = folder / "refit.safetensors"
+    kept, written = weights.read_bytes(), weights.stat().st_mtime_ns
+    assert command("predict", str(folder), "--refit", "--out", "again.csv").returncode == 0
+    assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "first.csv").read_bytes()
+    assert weights.stat().st_mtime_ns == written, "nothing is trained twice"
+    assert command("verify", str(folder)).returncode == 0
+    nodes = tmp_path / people[people.index("--nodes") + 1]
+    nodes.write_text(nodes.read_text().replace(",art", ",", 1))
+    assert command("predict", str(folder), "--refit").returncode == 0
+    assert weights.read_bytes() != kept, "other labels are another training"
 
 
 def test_balanced_weights_are_another_experiment(command: Command, people: tuple[str, ...], tmp_path: Path) -> None:

@@ -89,7 +89,6 @@ def compare(
 
 def print_comparison(found: Comparison) -> None:
     """The table, best on validation first, and what it says."""
-    from gwn.cli.train import how_to_predict
     from gwn.compare.verdict import by_reason
     from gwn.training.metrics import METRICS
 
@@ -103,7 +102,7 @@ def print_comparison(found: Comparison) -> None:
     for note in found.notes:
         typer.echo(note)
     typer.echo(f"{found.seconds:.0f} s of {found.time:.0f} s, {found.jobs} workers; everything is in {found.record}")
-    typer.echo(f"Saved in {found.folder}\nPredict with: {how_to_predict(found.folder, found.runs)}")
+    typer.echo(f"Saved in {found.folder}\nPredict with: gwn predict {found.folder} --out predictions.csv")
 
 
 def _line(row: Row, best: bool, metric: Metric) -> list[str]:

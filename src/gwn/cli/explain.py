@@ -46,6 +46,7 @@ def explain(
     from gwn.graph import find_node
     from gwn.registry import require_known
     from gwn.spreadsheet import write_csv
+    from gwn.training.predict import finished_runs
 
     opened = open_run(run, runs, number)
     names = opened.trained.class_names
@@ -74,6 +75,9 @@ def explain(
         typer.echo(json.dumps(record, indent=2))
         return
     _print(record, top)
+    if number is None and (count := len(finished_runs(opened.folder))) > 1:
+        one = opened.trained.run.run
+        typer.echo(f"This is run {one}, best on validation; `gwn predict` takes the mean of {count} runs, or --best")
     if out is not None:
         typer.echo(f"Written to {out}" + (f"; {written.note}" if written.note else ""))
 

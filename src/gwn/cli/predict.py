@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from gwn.errors import GWNError
 from gwn.spreadsheet import RAW_CELLS_HELP, write_csv
+
+if TYPE_CHECKING:
+    from gwn.training import TrainedModel
 
 
 def predict(
@@ -18,9 +21,14 @@ def predict(
     nodes: Path | None = typer.Option(None, help="A new graph: its nodes, with the same feature columns."),
     graph: Path | None = typer.Option(None, help="A new graph as one file: NPZ, or a PyG Data object (.pt)."),
     out: Path = typer.Option(Path("predictions.csv"), help="The CSV file to write."),
-    number: int | None = typer.Option(None, "--run-number", help="Which run's weights. Default: best on validation."),
-    mean: bool = typer.Option(False, "--ensemble", help="The mean of all runs; of a node, those not trained on it."),
-    again: bool = typer.Option(False, "--refit", help="Train once more, on all labels, for the median best epoch."),
+    mean: bool = typer.Option(
+        False, "--ensemble", help="The mean of all runs; of a node, of those not trained on it. The default."
+    ),
+    best: bool = typer.Option(False, "--best", help="Only the run that was best on validation, as `gwn explain` does."),
+    number: int | None = typer.Option(None, "--run-number", help="Only this run."),
+    again: bool = typer.Option(
+        False, "--refit", help="One network trained on all labels, for the median best epoch; kept with the run."
+    ),
     calibrate: bool = typer.Option(
         True,
         "--calibrate/--no-calibrate",
@@ -42,47 +50,38 @@ def predict(
 
       gwn predict runs/mine-gwn-fa-0123456789ab --edges new-edges.csv --nodes new-nodes.csv
     """
-    from gwn.cli.source import changed_files, reopen
+    from gwn.cli.source import changed_files, predict_folder, reopen
     from gwn.io import require_writable
-    from gwn.training import ensemble, find_run_folder, load_trained, refit
-    from gwn.training.predict import answers, table_of
+    from gwn.training import ensemble, find_run_folder
+    from gwn.training.predict import answers, finished_runs, table_of
 
-    asked = [
-        name for name, on in (("--run-number", number is not None), ("--ensemble", mean), ("--refit", again)) if on
-    ]
+    ways = {"--ensemble": mean, "--best": best, "--run-number": number is not None, "--refit": again}
+    asked = [option for option, on in ways.items() if on]
     if len(asked) > 1 or (memory is not None and (mean or again)):
         raise GWNError(
             f"{' and '.join([*asked, *(['--memory'] if memory else [])])} do not go together; give one of them"
         )
     require_writable(out)
     folder = find_run_folder(run, runs)
-    trained = load_trained(folder, number)
+    count = len(finished_runs(folder))
+    together = mean or (not asked and memory is None and count > 1)
     if memory is not None:
-        from gwn.cli.source import predict_folder
-
+        trained, how = _one_run(folder, number, count)
         written = predict_folder(trained, graph, runs, out, memory, raw_cells)
-        how = _which(trained.run.run, number)
     else:
+        same = edges is None and graph is None
 
         def open_(origin: Any) -> Any:
             return reopen(origin, edges, nodes, graph)
 
-        same = edges is None and graph is None
-        if mean:
+        if together:
             data, found, trained = ensemble(folder, open_, same=same, device=device, calibrated=calibrate)
-            how = "mean of all finished runs"
-        elif again:
-            learnt = reopen(trained.config.get("origin"), None, None, None)
-            trained = refit(folder, learnt, device)
+            how = f"mean of {count} runs; --best takes the best one alone"
+        else:
+            trained, how = _refitted(folder, device) if again else _one_run(folder, number, count)
             data = open_(trained.origin)
             found = answers(trained, data.graph, device, calibrate)
-            count = int(learnt.graph.labelled.sum())
-            how = f"trained on all {count:,} labelled nodes for {trained.run.best_epoch} epochs"
-        else:
-            data = open_(trained.origin)
-            found, how = answers(trained, data.graph, device, calibrate), _which(trained.run.run, number)
-        warning = changed_files(trained.config, data) if same else ""
-        if warning:
+        if warning := changed_files(trained.config, data) if same else "":
             typer.echo(f"gwn: warning: {warning}", err=True)
         if shown := trained.shown_labels(data.graph):
             typer.echo(f"known labels: {shown}", err=True)
@@ -93,11 +92,11 @@ def predict(
     done = {
         "out": str(out),
         "nodes": written.rows,
-        "run": None if mean or again else trained.run.run,
+        "run": None if together or again else trained.run.run,
         "how": how,
         "task": trained.task,
         "classes": trained.class_names,
-        "temperature": trained.run.temperature if calibrate and not mean else None,
+        "temperature": trained.run.temperature if calibrate and not together else None,
     }
     if as_json:
         typer.echo(json.dumps(done))
@@ -105,5 +104,21 @@ def predict(
         typer.echo(f"{written.rows} nodes written to {out} ({how})")
 
 
-def _which(run: int, number: int | None) -> str:
-    return f"run {run}, {'best on validation' if number is None else 'as asked for'}"
+def _one_run(folder: Path, number: int | None, count: int) -> tuple[TrainedModel, str]:
+    """The run with this number, or the best of `count`, and which that is in words."""
+    from gwn.training import load_trained
+
+    trained = load_trained(folder, number)
+    why = "as asked for" if number is not None else "best on validation" if count > 1 else "the only one"
+    return trained, f"run {trained.run.run}, {why}"
+
+
+def _refitted(folder: Path, device: str) -> tuple[TrainedModel, str]:
+    """One network trained on all labels of the graph of the training, and that in words."""
+    from gwn.cli.source import reopen
+    from gwn.training import load_trained, refit
+
+    learnt = reopen(load_trained(folder).config.get("origin"), None, None, None)
+    trained = refit(folder, learnt, device)
+    count = int(learnt.graph.labelled.sum())
+    return trained, f"trained on all {count:,} labelled nodes for {trained.run.best_epoch} epochs"

@@ -182,13 +182,7 @@ def print_result(result: dict[str, Any], folder: Path, details: bool = False) ->
     if result["caveat"]:
         typer.echo(f"Note: {result['caveat']}")
     if result["summary"]["finished"]:
-        in_memory = 0 if result["summary"]["details"] is None else result["summary"]["finished"]
-        typer.echo(f"Saved in {folder}\nPredict with: {how_to_predict(folder, in_memory)}")
-
-
-def how_to_predict(folder: Path | str, runs: int) -> str:
-    """The command; several runs predict together, which `python -m benchmarks predictors` finds better than one."""
-    return f"gwn predict {folder}{' --ensemble' if runs > 1 else ''} --out predictions.csv"
+        typer.echo(f"Saved in {folder}\nPredict with: gwn predict {folder} --out predictions.csv")
 
 
 MOST_ROWS = 20

@@ -123,7 +123,7 @@ def compare(
     origin    where the dataset came from, as `gwn.data.origin.open_origin` takes it
     """
     _check(models, seconds=seconds, trials=trials, runs=runs, jobs=jobs)
-    specs = [model_spec(name) for name in dict.fromkeys(models)]
+    specs = [model_spec(name).for_task(dataset.task) for name in dict.fromkeys(models)]
     final = make_splits(dataset, split, runs)
     identity = {
         "dataset": {"name": dataset.name, "hash": dataset.graph.content_hash(), "files": dict(dataset.files)},
@@ -187,7 +187,11 @@ def judge(course: Course, runs: int, seconds: float) -> Comparison:
         if name not in course.lost
     }
     if not measured:
-        why = "; ".join(by_reason((model_spec(name).title, reason) for name, reason in course.lost.items()))
+        why = "; ".join(
+            by_reason(
+                (model_spec(name).for_task(course.dataset.task).title, reason) for name, reason in course.lost.items()
+            )
+        )
         raise GWNError(f"no model could be measured ({why}); give more time with --time")
     split, metric = course.final[0], METRICS[course.dataset.metric]
     nodes = {"val": split.val.numel(), "test": split.test.numel()}

@@ -126,7 +126,7 @@ def _goes_by_index(
 
 def load_tables(nodes: Any, edges: Any, **reading: Any) -> tuple[Dataset, FeatureSchema]:
     """`load_pair` of whatever `table_pair` understands."""
-    return load_pair(table_pair(nodes, edges), **reading)
+    return load_pair(table_pair(nodes, edges, reading.get("task", "classification")), **reading)
 
 
 def graph_from_tables(nodes: Any, edges: Any, **reading: Any) -> Graph:
@@ -156,13 +156,14 @@ def _argument(found: re.Match[str]) -> str:
     return f"{name}=[{value}]" if name in SEVERAL else f"{name}={value}"
 
 
-def table_pair(nodes: Any, edges: Any) -> TablePair:
+def table_pair(nodes: Any, edges: Any, task: str = "classification") -> TablePair:
     """Nodes and edges as tables.
 
     nodes   a pandas, polars or other Arrow table, a dictionary of columns, a path to CSV or Parquet, a matrix (NumPy,
             PyTorch or SciPy); or a networkx graph or PyG `Data`, which have edges of their own
     edges   a table or path likewise, node pairs [2, E] or [E, 2], a SciPy adjacency matrix (`A[i, j]` is the edge
             j -> i), a networkx graph; None for no edges at all
+    task    what the labels of a PyG `Data` are
     """
     if _is_networkx(nodes):
         if edges is not None:
@@ -171,7 +172,7 @@ def table_pair(nodes: Any, edges: Any) -> TablePair:
     if hasattr(nodes, "edge_index") and hasattr(nodes, "num_nodes"):
         if edges is not None:
             raise GWNError("the PyG data object has its edges in it; leave edges out")
-        return _pyg_pair(nodes)
+        return _pyg_pair(nodes, task)
     node_table, by_row = _node_table(nodes)
     edge_table, weighted, numbers = _edge_table(edges)
     if by_row or numbers:  # nothing to find out: these edges can only name rows
@@ -399,12 +400,12 @@ def _networkx_edges(graph: Any) -> Table:
     return _in_memory(EDGES, pa.table(arrays))
 
 
-def _pyg_pair(data: Any) -> TablePair:
-    """From the checked graph of a PyG `Data`; the class is in column `y`, empty where it is -1.
+def _pyg_pair(data: Any, task: str) -> TablePair:
+    """From the checked graph of a PyG `Data`; the class or number is in column `y`, empty where it is not known.
 
     Labels outside of `train_mask` and `val_mask` are left out where there are such masks: they are what a test is for.
     """
-    graph = Graph.from_pyg(data)
+    graph = Graph.from_pyg(data, task=task)
     nodes, _ = _node_table(graph.x.to_dense())
     weight = None if graph.edge_weight is None else graph.edge_weight.numpy()
     source, target = graph.edge_index.numpy()
@@ -413,7 +414,7 @@ def _pyg_pair(data: Any) -> TablePair:
     label_column = None
     if graph.y is not None:
         label_column = "y"
-        known = as_array(graph.y) >= 0
+        known = as_array(graph.labelled)
         if getattr(data, "train_mask", None) is not None:
             masks = [as_array(mask) for mask in (data.train_mask, getattr(data, "val_mask", None)) if mask is not None]
             if all(mask.ndim == 1 for mask in masks):

@@ -98,15 +98,18 @@ def stratified(y: Tensor, seed: int) -> Split:
 
 
 def without_test(y: Tensor, seed: int, percent: int) -> Split:
-    """`percent` of the nodes of every class validate, all others train; a class of a single node trains."""
+    """`percent` of the nodes of every class validate, all others train; a class of a single node trains.
+
+    Of numbers, a class is a tenth of the nodes in the order of their values, and none of them has to be trained on.
+    """
     nodes, classes, rng = _labelled(y, seed)
     dealt = np.concatenate([rng.permutation(nodes[classes == c]) for c in rng.permutation(np.unique(classes))])
     place = (np.arange(nodes.size + 1) + rng.random()) * percent / 100
     validates = np.diff(np.floor(place)) > 0  # evenly spread over the classes, wherever the first one falls
     known = np.zeros(y.numel(), dtype=np.int64)
     known[nodes] = classes
-    trained = np.unique(known[dealt[~validates]])
-    validates &= np.isin(known[dealt], trained)
+    if not y.is_floating_point():
+        validates &= np.isin(known[dealt], np.unique(known[dealt[~validates]]))
     if not validates.any():
         validates[np.flatnonzero(np.bincount(known[dealt])[known[dealt]] > 1)[:1]] = True
     return _split(f"validate-{percent}", seed, dealt[~validates], dealt[validates], dealt[:0])

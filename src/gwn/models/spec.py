@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +43,7 @@ class ModelSpec:
                    of its own dimensions begins there too
     with_decay     what a start with a strong weight decay has beside it
     former_names   what it was called in earlier versions, in commands and in what they wrote
+    of_numbers     its title where it predicts numbers, if that is another
     """
 
     name: str
@@ -65,6 +66,11 @@ class ModelSpec:
     heterophilic: Mapping[str, Any] = field(default_factory=dict)
     with_decay: Mapping[str, Any] = field(default_factory=dict)
     former_names: tuple[str, ...] = ()
+    of_numbers: str = ""
+
+    def for_task(self, task: str) -> ModelSpec:
+        """The same model with the title that it has for this task."""
+        return replace(self, title=self.of_numbers) if task == "regression" and self.of_numbers else self
 
     @cached_property
     def network_class(self) -> type[nn.Module]:

@@ -15,10 +15,11 @@ import torch
 from torch import Tensor, nn
 
 from gwn.data import Dataset, Split, make_splits
+from gwn.data.schema import FeatureSchema
 from gwn.data.splits import EVERYONE, SPLITS
 from gwn.errors import GWNError
 from gwn.graph import Graph
-from gwn.io import file_sha256, read_json, read_weights, safe_name
+from gwn.io import content_key, file_sha256, read_json, read_weights, safe_name, write_json, write_weights
 from gwn.models import model_spec
 from gwn.registry import lookup
 from gwn.training.config import DTYPES, TrainConfig
@@ -32,6 +33,9 @@ from gwn.training.result import FORMAT, RunResult
 COMPARISON = "comparison.json"
 OWN = ("nodes.parquet", "edges.parquet")
 """Tables that a run folder may hold itself."""
+
+REFIT = "refit"
+"""Files of the model that was trained once more on all labels."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -109,7 +113,18 @@ def load_trained(folder: Path, number: int | None = None) -> TrainedModel:
             raise GWNError(f"{folder} has no finished run number {number}; it has {numbers}")
         raise GWNError(f"{folder} has no finished run; train again")
     best = max(finished, key=lambda run: (-math.inf if run.val is None else run.val, -(run.val_loss or 0.0)))
-    weights = read_weights(folder / f"run-{best.run:02d}.safetensors", best.weights_sha256)
+    network = _rebuilt(folder, config, read_weights(folder / f"run-{best.run:02d}.safetensors", best.weights_sha256))
+    schema = None
+    if best.schema_sha256:
+        path = schema_file(folder, best.run)
+        schema = read_json(path)
+        if file_sha256(path) != best.schema_sha256:
+            raise GWNError(f"{path} was edited: it is not what the run wrote; train again")
+    return TrainedModel(network=network, run=best, config=config, schema=schema)
+
+
+def _rebuilt(folder: Path, config: Mapping[str, Any], weights: Mapping[str, Tensor]) -> nn.Module:
+    """The network that a configuration describes, with these weights."""
     try:
         dataset = config["dataset"]
         sizes = (dataset["features"], 1 if dataset.get("task") == "regression" else dataset["classes"])
@@ -119,13 +134,7 @@ def load_trained(folder: Path, number: int | None = None) -> TrainedModel:
     except (KeyError, RuntimeError, TypeError) as error:
         line = " ".join(str(error).split())
         raise GWNError(f"{folder}: config.json and weights do not fit together ({line}); train again") from None
-    schema = None
-    if best.schema_sha256:
-        path = schema_file(folder, best.run)
-        schema = read_json(path)
-        if file_sha256(path) != best.schema_sha256:
-            raise GWNError(f"{path} was edited: it is not what the run wrote; train again")
-    return TrainedModel(network=network, run=best, config=config, schema=schema)
+    return network
 
 
 def _with_own_files(config: dict[str, Any], folder: Path) -> dict[str, Any]:
@@ -208,17 +217,23 @@ def ensemble(
 ) -> tuple[Dataset, Floats, TrainedModel]:
     """The graph, the mean of all finished runs' answers about it, and the best of them.
 
-    open_   from `TrainedModel.origin` to the graph as that run sees it: each run encodes a table in its own way
+    open_   from `TrainedModel.origin` to the graph as that run sees it; the others encode the same tables their way
     same    whether it is the graph of the training, of which every run has seen the labels of some nodes
     """
     best, members = load_trained(folder), []
     data = open_(best.origin)
     for run in finished_runs(folder):
         trained = load_trained(folder, run.run)
-        seen = data if trained.schema is None else open_(trained.origin)
-        found = answers(trained, seen.graph, device, calibrated)
+        found = answers(trained, _as_seen_by(trained, data), device, calibrated)
         members.append((found, _trained_on(trained, data) if same else None))
     return data, mean_answers(members), best
+
+
+def _as_seen_by(trained: TrainedModel, data: Dataset) -> Graph:
+    """The graph with its table encoded as this run learnt to."""
+    if trained.schema is None or data.tables is None:
+        return data.graph
+    return data.tables.encode(data.graph, FeatureSchema.from_json(trained.schema))
 
 
 def _trained_on(trained: TrainedModel, data: Dataset) -> Tensor | None:
@@ -249,11 +264,15 @@ def refit(folder: Path, dataset: Dataset, device: str = "auto") -> TrainedModel:
     """The model trained once more, on all labelled nodes of `dataset`, for the median of the runs' best epochs.
 
     Nothing is left to choose an epoch by, or to learn a temperature on: both are the medians of the runs in `folder`.
+    It is kept in the folder, and taken from there as long as graph, labels and epochs are the same.
     """
     config, runs = load_trained(folder).config, finished_runs(folder)
     if config["training"].get("smooth", "none") != "none" or "features" in config:
-        raise GWNError("--refit is for networks in memory without smooth=correct; use --ensemble or the best run")
+        raise GWNError("--refit is for networks in memory without smooth=correct; use --ensemble or --best")
     epochs = max(1, round(statistics.median(run.best_epoch or 1 for run in runs)))
+    trained_on = content_key({"graph": dataset.graph.content_hash(), "epochs": epochs})
+    if (kept := _kept_refit(folder, config, trained_on)) is not None:
+        return kept
     training = TrainConfig(**{**config["training"], "device": device, "epochs": epochs})
     everyone = dataset.graph.labelled.nonzero().flatten()
     nobody = everyone[:0]
@@ -265,11 +284,31 @@ def refit(folder: Path, dataset: Dataset, device: str = "auto") -> TrainedModel:
     task = GraphTask(model, graph, split, training, config["metric"])
     train_epochs(model, task, training)
     temperatures = [run.temperature for run in runs if run.temperature is not None]
+    sha256 = write_weights(folder / f"{REFIT}.safetensors", model.state_dict())
     record = replace(
         runs[0],
         best_epoch=epochs,
         temperature=statistics.median(temperatures) if temperatures else None,
         target_mean=None if task.scaling is None else task.scaling.mean,
         target_spread=None if task.scaling is None else task.scaling.spread,
+        weights_sha256=sha256,
     )
-    return TrainedModel(network=model, run=record, config=config, schema=dataset.schema_on(split))
+    schema = dataset.schema_on(split)
+    write_json(
+        folder / f"{REFIT}.json",
+        {"trained_on": trained_on, "sha256": sha256, "record": record.to_json(), "schema": schema},
+    )
+    return TrainedModel(network=model, run=record, config=config, schema=schema)
+
+
+def _kept_refit(folder: Path, config: Mapping[str, Any], trained_on: str) -> TrainedModel | None:
+    """What an earlier `refit` kept; None where there is nothing, or it was trained on something else."""
+    path = folder / f"{REFIT}.json"
+    if not path.is_file():
+        return None
+    kept = read_json(path, again="delete it, and --refit trains again")
+    if kept.get("trained_on") != trained_on:
+        return None
+    network = _rebuilt(folder, config, read_weights(path.with_suffix(".safetensors"), kept["sha256"]))
+    run = RunResult.from_json(kept["record"])
+    return TrainedModel(network=network, run=run, config=config, schema=kept["schema"])
