@@ -71,6 +71,14 @@ class Adjacency:
         values = self.matrix.values * inverse.index_select(0, pattern.row) * pattern.of_columns(root)
         return replace(self, matrix=self.matrix.with_values(values), symmetric=False, _affine={})
 
+    @cached_property
+    def plain(self) -> SparseMatrix:
+        """`A` itself on the same pattern, without the normalisation: 1 or the weight for every edge."""
+        pattern, root = self.matrix.pattern, self.degree.sqrt()
+        return self.matrix.with_values(
+            self.matrix.values * root.index_select(0, pattern.row) * pattern.of_columns(root)
+        )
+
     def require(
         self, num_nodes: int, *, dtype: torch.dtype, device: torch.device | None, directed: bool, self_loops: str
     ) -> Adjacency:

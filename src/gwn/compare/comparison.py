@@ -20,7 +20,7 @@ from gwn.training.result import Summary, summarise
 
 SHELF = (
     *("majority", "logistic", "logistic-hops", "boosted-hops", "mlp", "sign", "gcn"),
-    *("gwn-sym", "gwn-fa", "gwn-plus", "gcn-tuned", "sage-tuned", "gat-tuned"),
+    *("gwn-sym", "gwn-fa", "gwn-plus", "gwn-bank", "gcn-tuned", "sage-tuned", "gat-tuned"),
 )
 """What is compared unless others are named."""
 

@@ -73,8 +73,8 @@ class Trial:
 
 
 def space_of(model: ModelSpec) -> Space:
-    """What is searched of a model in a comparison: a wave's own space with short times, a peer's own dimensions."""
-    return SPACES[f"{model.space}-short" if model.kind == "wave" else "peers"]
+    """What is searched of a model in a comparison: its own dimensions, or its space with short times for a wave."""
+    return SPACES["peers" if model.search or model.kind != "wave" else f"{model.space}-short"]
 
 
 class ModelSearch:

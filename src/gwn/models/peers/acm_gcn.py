@@ -9,8 +9,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from gwn.dropout import dropout
-from gwn.models.peers.layers import NodeWeights, graph_of, plain_adjacency
+from gwn.models.peers.layers import graph_of
 from gwn.networks.feedforward import Linear, drop_features
+from gwn.networks.node_weights import NodeWeights
 from gwn.sparse import SparseMatrix, sparse_linear
 
 
@@ -104,7 +105,7 @@ class ACMGCN(nn.Module):
         walk = graph_of(x, edge_index, edge_weight).random_walk.matrix
         plain = None
         if self.structure:
-            plain = plain_adjacency(graph_of(x, edge_index, edge_weight, self_loops="none"))
+            plain = graph_of(x, edge_index, edge_weight, self_loops="none").plain
         hidden: Tensor = self.layers[0](drop_features(x, self.dropout, self.training), walk, plain)
         for layer in list(self.layers)[1:]:
             hidden = layer(dropout(F.relu(hidden), self.dropout, self.training), walk, plain)

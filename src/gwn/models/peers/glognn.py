@@ -9,8 +9,8 @@ from torch import Tensor, nn
 from gwn.adjacency import adjacency_of
 from gwn.dropout import dropout
 from gwn.errors import GWNError
-from gwn.models.peers.layers import NodeWeights
 from gwn.networks.feedforward import Linear, as_matrix
+from gwn.networks.node_weights import NodeWeights
 from gwn.sparse import sparse_linear
 
 

@@ -11,7 +11,7 @@ from gwn.adjacency import Adjacency, normalised_adjacency
 from gwn.dropout import dropout
 from gwn.errors import GWNError
 from gwn.models.peers.gdc import diffusion_matrix
-from gwn.models.peers.layers import attention_product, edge_scores, graph_of, plain_adjacency
+from gwn.models.peers.layers import attention_product, edge_scores, graph_of
 from gwn.models.peers.ode import check_solver, solve
 from gwn.models.peers.precompute_cache import cached_by_graph
 from gwn.networks.feedforward import Linear, drop_features
@@ -115,7 +115,7 @@ def edge_softmax(adjacency: Adjacency, scores: Tensor) -> Tensor:
     Edge weights enter as factors, so that an edge of weight two counts as two; `A` must have a diagonal.
     """
     pattern = adjacency.matrix.pattern
-    offset = plain_adjacency(adjacency).values.clamp_min(SMALLEST_WEIGHT).log()
+    offset = adjacency.plain.values.clamp_min(SMALLEST_WEIGHT).log()
     shifted = scores + (offset if scores.dim() == 1 else offset[:, None])
     out: Tensor = softmax(shifted, pattern.row.long(), num_nodes=pattern.shape[0])
     return out

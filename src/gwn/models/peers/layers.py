@@ -13,28 +13,13 @@ from torch_geometric.utils import softmax
 
 from gwn.adjacency import Adjacency, adjacency_of
 from gwn.dropout import dropout
-from gwn.errors import GWNError
 from gwn.networks.feedforward import Linear
-from gwn.sparse import Pattern, SparseMatrix, TensorCache, edge_dot, matmul, sparse_linear
+from gwn.sparse import Pattern, SparseMatrix, edge_dot, matmul, sparse_linear
 
 
 def graph_of(x: Tensor, edge_index: Tensor, edge_weight: Tensor | None, self_loops: str = "add") -> Adjacency:
     """`Â = D^-1/2 A D^-1/2` of the simple undirected graph, with one self-loop a node unless told otherwise; cached."""
     return adjacency_of(edge_index, edge_weight, x.shape[0], dtype=x.dtype, self_loops=self_loops)
-
-
-_CACHE = TensorCache()
-
-
-def plain_adjacency(adjacency: Adjacency) -> SparseMatrix:
-    """`A` itself, without the normalisation: 1 or the weight for every edge; made once per graph."""
-
-    def build() -> SparseMatrix:
-        pattern, root = adjacency.matrix.pattern, adjacency.degree.sqrt()
-        values = adjacency.matrix.values * root.index_select(0, pattern.row) * root.index_select(0, pattern.col)
-        return adjacency.matrix.with_values(values)
-
-    return _CACHE.get(adjacency.matrix.values, "plain", build)
 
 
 def sparse_matrix(row: Tensor, col: Tensor, values: Tensor, nodes: int) -> SparseMatrix:
@@ -170,48 +155,3 @@ class GATConv(pyg.GATConv):  # type: ignore[misc]
             for values, part in zip(alpha.unbind(1), x[0].unbind(1), strict=True)
         ]
         return torch.stack(heads, 1)
-
-
-class NodeWeights(nn.Module):
-    """`A W + b` with `W` of one row a node, drawn when the first graph says how many there are.
-
-    The rows belong to the nodes of that graph: on a graph with another number of nodes the model has no answer. They
-    are drawn from a seed of their own, uniformly within `bound`, by default `1 / sqrt(nodes)` as in PyG's LINKX.
-    """
-
-    def __init__(self, channels: int, *, bias: bool = True, bound: float | None = None) -> None:
-        super().__init__()
-        self.bound = bound
-        self.weight = nn.Parameter(torch.empty(0, channels))
-        self.bias = nn.Parameter(torch.zeros(channels)) if bias else None
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        self.seed = int(torch.randint(2**31, ()))
-        if self.bias is not None:
-            nn.init.zeros_(self.bias)
-        if self.weight.shape[0] > 0:
-            self._draw(self.weight.shape[0])
-
-    def _draw(self, nodes: int) -> None:
-        bound = nodes**-0.5 if self.bound is None else self.bound
-        generator = torch.Generator().manual_seed(self.seed)
-        drawn = torch.rand(nodes, self.weight.shape[1], generator=generator, dtype=torch.float64)
-        self.weight.data = (drawn * 2 - 1).mul_(bound).to(self.weight)
-
-    def forward(self, edge_index: SparseMatrix, edge_weight: Tensor | None = None) -> Tensor:
-        nodes, known = edge_index.size(0), self.weight.shape[0]
-        if known == 0:
-            self._draw(nodes)
-        elif known != nodes:
-            raise GWNError(
-                f"this model has weights for the {known} nodes it was trained on and cannot answer for a graph of "
-                f"{nodes}; train on this graph, or use a model without weights for single nodes"
-            )
-        return sparse_linear(edge_index, self.weight, self.bias)
-
-    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *others: Any) -> None:
-        stored = state_dict.get(f"{prefix}weight")
-        if stored is not None and self.weight.shape[0] == 0:
-            self.weight.data = self.weight.new_empty(stored.shape)
-        super()._load_from_state_dict(state_dict, prefix, *others)

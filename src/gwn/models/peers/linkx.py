@@ -5,8 +5,9 @@ from __future__ import annotations
 from torch import Tensor, nn
 from torch_geometric import nn as pyg
 
-from gwn.models.peers.layers import NodeWeights, graph_of, plain_adjacency
+from gwn.models.peers.layers import graph_of
 from gwn.networks.feedforward import Linear, as_matrix
+from gwn.networks.node_weights import NodeWeights
 
 
 class LINKX(nn.Module):
@@ -45,6 +46,6 @@ class LINKX(nn.Module):
         self.network.reset_parameters()
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
-        matrix = plain_adjacency(graph_of(x, edge_index, edge_weight, self_loops="none"))
+        matrix = graph_of(x, edge_index, edge_weight, self_loops="none").plain
         logits: Tensor = self.network(as_matrix(x), matrix)
         return logits

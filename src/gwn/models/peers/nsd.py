@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from gwn.adjacency import Adjacency
 from gwn.dropout import dropout
 from gwn.errors import GWNError
-from gwn.models.peers.layers import graph_of, plain_adjacency
+from gwn.models.peers.layers import graph_of
 from gwn.networks.feedforward import Linear, drop_features
 from gwn.registry import require_known
 
@@ -77,7 +77,7 @@ class NSD(nn.Module):
         pattern = graph.matrix.pattern
         edge = graph.is_edge.nonzero().squeeze(1)
         v, u = pattern.row[edge].long(), pattern.col[edge].long()
-        weight = plain_adjacency(graph).values[edge, None]
+        weight = graph.plain.values[edge, None]
         own, other = self.own[layer](state), self.other[layer](state)
         at_v, at_u = self.restriction(own[v], other[u]), self.restriction(own[u], other[v])
         if self.maps == "diagonal":

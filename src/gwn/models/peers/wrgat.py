@@ -16,7 +16,7 @@ from torch_geometric.utils import softmax
 from gwn.adjacency import adjacency_of
 from gwn.dropout import dropout
 from gwn.errors import GWNError
-from gwn.models.peers.layers import attention_product, plain_adjacency, sparse_matrix
+from gwn.models.peers.layers import attention_product, sparse_matrix
 from gwn.models.peers.precompute_cache import Arrays, announced, cached_by_graph, cached_on_disk, require_at_most
 from gwn.networks.feedforward import Linear, drop_features
 from gwn.sparse import SparseMatrix
@@ -110,7 +110,7 @@ def relation_graphs(
     require_at_most("wrgat", nodes, MOST_NODES, "it compares the surroundings of nodes pair by pair")
     graph = adjacency_of(edge_index, edge_weight, nodes, dtype=dtype)
     source, target = graph.edge_index
-    graphs = [sparse_matrix(target, source, plain_adjacency(graph).values[graph.is_edge], nodes)]
+    graphs = [sparse_matrix(target, source, graph.plain.values[graph.is_edge], nodes)]
     edges = graph.edge_index.cpu()
     arrays = cached_on_disk(
         "wrgat",

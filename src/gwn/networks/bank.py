@@ -1,0 +1,234 @@
+"""A bank of waves: every node weighs what a wave carries to it, what the wave leaves over, and its own signal."""
+
+from __future__ import annotations
+
+import inspect
+from itertools import pairwise
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from gwn.adjacency import SELF_LOOPS, Adjacency, adjacency_of
+from gwn.dropout import dropout as drop
+from gwn.errors import GWNError
+from gwn.networks.dynamics import build_dynamics, dynamics_options
+from gwn.networks.feedforward import NORMS, Linear, drop_features
+from gwn.networks.node_weights import NodeWeights
+from gwn.networks.readout import READOUTS
+from gwn.registry import lookup, require_known
+from gwn.schemes import count_steps, integrate
+from gwn.sparse import SparseMatrix, TensorCache
+
+STRUCTURES = ("none", "channel", "velocity")
+GATES = ("channels", "own")
+STATES = ("last", "weighted")
+
+
+class WaveBank(nn.Module):
+    """`sum_c alpha_c relu(H_c)` over `low = wave(z W_l)`, `high = z W_h - wave(z W_h)` and `own = z W_o`.
+
+    `wave(u)` is X(n), or `sum_n w_n X(n)` with learned weights, of the wave that starts from `u` at rest. A fourth
+    channel `A W_s`, with a row of `W_s` for every node, is `structure="channel"`; with "velocity" it is what the waves
+    start with instead of rest.
+
+    gate   where `alpha` comes from: "channels", `softmax(sigmoid([norm(H_c) w_c]_c) W_mix / C)`, or "own",
+           `softmax(z W_g)`
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        *,
+        laplacian: str,
+        scheme: str,
+        steps: int,
+        tau: float,
+        states: str,
+        structure: str,
+        gate: str,
+        directed: bool,
+        options: dict[str, Any],
+    ) -> None:
+        super().__init__()
+        self.out_channels, self.steps, self.structure = out_channels, steps, structure
+        waves = 2 * out_channels
+        self.laplacian, self.scheme = build_dynamics(
+            laplacian, scheme, waves, steps, tau, directed=directed, options=options
+        )
+        self.states = lookup("readout", states, READOUTS)(waves, steps)
+        self.linear = Linear(in_channels, 3 * out_channels, bias=False)
+        self.edges = None
+        if structure != "none":
+            width = waves if structure == "velocity" else out_channels
+            self.edges = NodeWeights(width, bias=False, bound=out_channels**-0.5)
+        count = 4 if structure == "channel" else 3
+        if gate == "own":
+            self.gate: nn.Module = Linear(in_channels, count)
+        else:
+            self.gate = ChannelGate(count, out_channels)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Weights uniform within `1 / sqrt(out)`, as ACM-GCN has them; the rest as the parts do."""
+        nn.init.uniform_(self.linear.weight, -(self.out_channels**-0.5), self.out_channels**-0.5)
+        for part in (self.laplacian, self.states, self.gate, *([] if self.edges is None else [self.edges])):
+            part.reset_parameters()  # type: ignore[operator]
+
+    def forward(self, z: Tensor | SparseMatrix, adjacency: Adjacency, plain: SparseMatrix | None) -> Tensor:
+        mapped: Tensor = self.linear(z)
+        waves = 2 * self.out_channels
+        start, own = mapped[:, :waves].contiguous(), mapped[:, waves:]
+        of_edges: list[Tensor] = [] if self.edges is None else [self.edges(plain)]
+        velocity = of_edges.pop() if self.structure == "velocity" else torch.zeros_like(start)
+        operator = self.laplacian.on(adjacency)
+        wave = integrate(operator, self.scheme, start, velocity, self.steps, trajectory=self.states.needs_trajectory)
+        low, carried = self.states(wave, start, velocity).chunk(2, 1)
+        parts = [low, start[:, self.out_channels :] - carried, own, *of_edges]
+        channels = torch.stack([F.relu(part) for part in parts], 1)
+        alpha = self.gate(channels) if isinstance(self.gate, ChannelGate) else torch.softmax(self.gate(z), 1)
+        return (alpha[:, :, None] * channels).sum(1)
+
+
+class ChannelGate(nn.Module):
+    """`softmax(sigmoid([norm(H_c) w_c]_c) W_mix / C)` for every node, over C channels: that of ACM-GCN+."""
+
+    def __init__(self, count: int, channels: int) -> None:
+        super().__init__()
+        self.norms = nn.ModuleList(nn.LayerNorm(channels) for _ in range(count))
+        self.score = nn.Parameter(torch.empty(count, channels))
+        self.mix = nn.Parameter(torch.empty(count, count))
+
+    def reset_parameters(self) -> None:
+        nn.init.uniform_(self.score, -1.0, 1.0)
+        nn.init.uniform_(self.mix, -(self.mix.shape[0] ** -0.5), self.mix.shape[0] ** -0.5)
+        for norm in self.norms:
+            norm.reset_parameters()  # type: ignore[operator]
+
+    def forward(self, channels: Tensor) -> Tensor:
+        scored = torch.stack([norm(channels[:, c]) for c, norm in enumerate(self.norms)], 1)
+        return torch.softmax(torch.sigmoid((scored * self.score).sum(-1)) @ self.mix / self.mix.shape[0], 1)
+
+
+class BankGWN(nn.Module):
+    """Blocks of wave banks between an encoder and a head: `h(l+1) = h(l) + bank(dropout(norm(h(l))))`.
+
+    `h(0) = relu(x W)`, and the head sees `[h(L) || h(0)]` with `ego`. With `encoder` false the first bank sees the
+    features, and with `head` false the last bank gives the classes: two such banks with one step of sqrt 2 over the
+    random walk with self-loops and `structure="channel"` are ACM-GCN+.
+
+    num_layers        L, how many banks
+    laplacian, scheme, time, tau    of the waves in every bank; one to three steps are usual
+    states            what is seen of a wave: its "last" state, or all of them "weighted"
+    structure, gate   see `WaveBank`
+    residual, norm    of the blocks, where input and output have the same width
+    edges             False for the graph-free twin: the same network on a graph without edges
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        hidden_channels: int,
+        out_channels: int,
+        *,
+        num_layers: int = 2,
+        laplacian: str = "random-walk",
+        scheme: str = "leapfrog",
+        time: float = 2.0,
+        tau: float = 1.0,
+        states: str = "weighted",
+        structure: str = "none",
+        gate: str = "channels",
+        encoder: bool = True,
+        head: bool = True,
+        ego: bool = True,
+        residual: bool = True,
+        norm: str = "layer",
+        dropout: float = 0.5,
+        input_dropout: float | None = None,
+        directed: bool = False,
+        self_loops: str = "add",
+        edges: bool = True,
+        **options: Any,
+    ) -> None:
+        super().__init__()
+        require_known("states", states, STATES)
+        require_known("structure", structure, STRUCTURES)
+        require_known("gate", gate, GATES)
+        require_known("self_loops", self_loops, SELF_LOOPS)
+        if ego and not (encoder and head):
+            raise GWNError("ego=true needs an encoder and a head, which sees what the encoder says; set ego=false")
+        self.dropout = dropout
+        self.input_dropout = dropout if input_dropout is None else input_dropout
+        self.directed, self.self_loops, self.edges, self.structure = directed, self_loops, edges, structure
+        self.ego, self.residual = ego, residual
+        self.encoder = Linear(in_channels, hidden_channels) if encoder else None
+        first = hidden_channels if encoder else in_channels
+        widths = [first, *[hidden_channels] * (num_layers - 1), hidden_channels if head else out_channels]
+        bank: dict[str, Any] = {
+            "laplacian": laplacian,
+            "scheme": scheme,
+            "steps": count_steps(time, tau),
+            "tau": tau,
+            "states": states,
+            "structure": structure,
+            "gate": gate,
+            "directed": directed,
+            "options": options,
+        }
+        self.banks = nn.ModuleList(WaveBank(a, b, **bank) for a, b in pairwise(widths))
+        normalise = lookup("norm", norm, NORMS)
+        self.norms = nn.ModuleList(normalise(hidden_channels) for _ in range(num_layers + encoder + head - 1))
+        """Of what every bank but the first sees, of what the first one sees behind an encoder, and before the head."""
+        self.head = Linear(hidden_channels * (2 if ego else 1), out_channels) if head else None
+
+    @staticmethod
+    def further_settings(laplacian: str | None = None, **fixed: Any) -> dict[str, inspect.Parameter]:
+        """The `options` that there are: with this Laplacian, or with any of them."""
+        return dynamics_options(laplacian)
+
+    def reset_parameters(self) -> None:
+        for part in (self.encoder, *self.banks, *self.norms, self.head):
+            if part is not None and not isinstance(part, nn.Identity):
+                part.reset_parameters()
+
+    def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
+        """Logits [N, c]."""
+        if not self.edges:
+            edge_index, edge_weight = _no_edges(edge_index), None
+        adjacency = self._adjacency(x, edge_index, edge_weight, self.self_loops)
+        plain = None
+        if self.structure != "none":
+            plain = self._adjacency(x, edge_index, edge_weight, "none").plain
+        features = drop_features(x, self.input_dropout, self.training)
+        banks = list(self.banks)
+        if self.encoder is None:
+            hidden: Tensor = banks.pop(0)(features, adjacency, plain)
+        else:
+            hidden = F.relu(self.encoder(features))
+        first = hidden
+        for bank, norm in zip(banks, self.norms, strict=False):
+            out: Tensor = bank(drop(norm(hidden), self.dropout, self.training), adjacency, plain)
+            hidden = hidden + out if self.residual and hidden.shape == out.shape else out
+        if self.head is None:
+            return hidden
+        seen = self.norms[-1](hidden)
+        if self.ego:
+            seen = torch.cat([seen, first], 1)
+        logits: Tensor = self.head(drop(seen, self.dropout, self.training))
+        return logits
+
+    def _adjacency(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None, self_loops: str) -> Adjacency:
+        return adjacency_of(
+            edge_index, edge_weight, x.shape[0], dtype=x.dtype, directed=self.directed, self_loops=self_loops
+        )
+
+
+_EMPTY = TensorCache()
+
+
+def _no_edges(edge_index: Tensor) -> Tensor:
+    """The edges of a graph without any; one tensor for each graph, so that what is built from it is kept."""
+    return _EMPTY.get(edge_index, "none", lambda: edge_index[:, :0].clone())

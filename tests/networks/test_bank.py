@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from gwn.errors import GWNError
+from gwn.models import model_spec
+from gwn.models.peers.acm_gcn import ACMGCN
+from gwn.networks.bank import BankGWN
+
+NODES, FEATURES, WIDTH, CLASSES = 40, 12, 8, 4
+X = torch.randn(NODES, FEATURES, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+EDGES = torch.randint(0, NODES, (2, 120), generator=torch.Generator().manual_seed(1))
+LIKE_ACM = {
+    "encoder": False,
+    "head": False,
+    "ego": False,
+    "residual": False,
+    "norm": "none",
+    "states": "last",
+    "structure": "channel",
+}
+
+
+def bank(**settings: object) -> BankGWN:
+    torch.manual_seed(2)
+    made = BankGWN(FEATURES, WIDTH, CLASSES, dropout=0.0, **settings).double()  # type: ignore[arg-type]
+    made(X, EDGES)
+    return made
+
+
+def test_one_step_of_sqrt_two_over_the_random_walk_is_acm_gcn_plus() -> None:
+    root = math.sqrt(2)
+    ours = bank(time=root, tau=root, **LIKE_ACM)
+    torch.manual_seed(3)
+    peer = ACMGCN(FEATURES, WIDTH, CLASSES, structure=True, layer_norm=True, dropout=0.0).double()
+    peer(X, EDGES)
+    for mine, theirs in zip(ours.banks, peer.layers, strict=True):
+        mine.linear.load_state_dict(theirs.linear.state_dict())
+        mine.edges.weight.data = theirs.structure.weight.data.clone()
+        mine.gate.norms.load_state_dict(theirs.norms.state_dict())
+        mine.gate.score.data, mine.gate.mix.data = theirs.score.data, theirs.mix.data
+    assert (ours(X, EDGES) - peer(X, EDGES)).abs().max() < 1e-12
+
+
+def test_another_step_length_or_more_steps_are_another_network() -> None:
+    root = math.sqrt(2)
+    acm = bank(time=root, tau=root, **LIKE_ACM)
+    for other in ({"time": 1.0, "tau": 1.0}, {"time": 2 * root, "tau": root}):
+        longer = bank(**other, **LIKE_ACM)
+        longer.load_state_dict(acm.state_dict())
+        assert (longer(X, EDGES) - acm(X, EDGES)).abs().max() > 1e-3
+
+
+def test_the_twin_without_edges_sees_each_node_alone() -> None:
+    twin = bank(edges=False)
+    whole = twin(X, EDGES)
+    for rows in ([3], [5, 17]):
+        alone = twin(X[rows], torch.empty(2, 0, dtype=torch.long))
+        assert torch.allclose(alone, whole[rows], atol=1e-12)
+    assert not torch.allclose(bank(edges=True)(X, EDGES), whole)
+
+
+@pytest.mark.parametrize("structure", ["none", "channel", "velocity"])
+@pytest.mark.parametrize("gate", ["channels", "own"])
+def test_every_weight_gets_the_right_gradient(structure: str, gate: str) -> None:
+    model = bank(structure=structure, gate=gate, num_layers=2)
+    loss = model(X, EDGES).square().mean()
+    loss.backward()
+    for name, parameter in model.named_parameters():
+        assert parameter.grad is not None, name
+        place = torch.unravel_index(parameter.grad.abs().argmax(), parameter.shape)
+        with torch.no_grad():
+            h = 1e-6
+            parameter[place] += h
+            up = model(X, EDGES).square().mean()
+            parameter[place] -= 2 * h
+            down = model(X, EDGES).square().mean()
+            parameter[place] += h
+        assert torch.isclose((up - down) / (2 * h), parameter.grad[place], rtol=1e-4, atol=1e-9), name
+
+
+def test_a_structure_belongs_to_its_graph() -> None:
+    with pytest.raises(GWNError, match="weights for the 40 nodes"):
+        bank(structure="velocity")(X[:10], EDGES[:, :0])
+
+
+def test_ego_without_an_encoder_is_refused() -> None:
+    with pytest.raises(GWNError, match="set ego=false"):
+        model_spec("gwn-bank").build(3, 2, encoder=False)
