@@ -51,6 +51,7 @@ def bench(
     large: bool = typer.Option(False, "--large", help="Growth up to ten million edges: minutes, and some 8 GB."),
     shrink: int = typer.Option(1, help="Divide the sizes of generated graphs, to try a part out."),
     duration: str = typer.Option("10m", "--time", help="What `gwn compare` may take for each pair of tables."),
+    pairs: str | None = typer.Option(None, "--tables", help="Of the pairs of tables only some, separated by commas."),
     work: Path | None = typer.Option(None, help="Where generated graphs are kept. Default: the cache."),
     plot: Path | None = typer.Option(None, help="A picture of growth and edges: PNG, PDF or SVG."),
     out: Path | None = typer.Option(None, help="A JSON report; parts in it that are not measured now stay."),
@@ -82,6 +83,7 @@ def bench(
         large=large,
         shrink=shrink,
         time=duration,
+        tables=_names(pairs),
         say=(lambda line: None) if quiet else (lambda line: typer.echo(line, err=True)),
         **given,
     )

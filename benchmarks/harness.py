@@ -46,6 +46,7 @@ class Settings:
     large      growth up to ten million edges
     shrink     divides the sizes of generated graphs: to try a part out
     time       what `gwn compare` may take for each pair of tables
+    tables     pairs of tables to measure; None: all. What was found of the others before is taken from `work`
     work       generated graph folders are kept here from one benchmark to the next
     """
 
@@ -55,6 +56,7 @@ class Settings:
     large: bool = False
     shrink: int = 1
     time: str = "10m"
+    tables: Sequence[str] | None = None
     work: Path = field(default_factory=lambda: cache_root() / "bench-scale")
     say: Callable[[str], None] = lambda line: None
 

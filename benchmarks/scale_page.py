@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.harness import read_report, readable
-from gwn.io import write_atomic
-from gwn.paper.documents import fill, markdown_table
+from benchmarks.harness import readable
+from benchmarks.page import Page, Parts
+from gwn.paper.documents import markdown_table
 
 ARC = 8
 """Bytes of an entry of S: column number and value."""
@@ -72,16 +72,12 @@ def columns_in(memory: float, nodes: float, buffers: int = 4) -> int:
     return int(memory // (FLOAT * nodes * buffers))
 
 
-PAGE = Path("docs/scale.md")
-RESULTS = Path("results/bench/scale.json")
-COMMAND = "python -m benchmarks.scale_page"
 NOT_YET = "*Not measured yet: run `make bench-scale`.*"
 NODES = (10**7, 10**8, 10**9)
 MEMORY = 256 * 10**9
 MACHINES = (16, 64, 256)
 NETWORK = 12.5e9
 """Bytes a second: 100 Gbit/s."""
-Parts = Mapping[str, Mapping[str, Any]]
 
 
 def targets_table(parts: Parts) -> str:
@@ -224,29 +220,21 @@ def machines_table(parts: Parts) -> str:
     return markdown_table(rows)
 
 
-TABLES: dict[str, Callable[[Parts], str]] = {
-    "targets": targets_table,
-    "arxiv": arxiv_table,
-    "edges": edges_table,
-    "files": files_table,
-    "partitions": partitions_table,
-    "paper": paper_table,
-    "processes": processes_table,
-    "machines": machines_table,
-}
-
-
-def fill_page(page: str, parts: Parts) -> str:
-    """The page with every table as these results have it."""
-    for name, table in TABLES.items():
-        page = fill(page, COMMAND, name, table(parts))
-    return page
-
-
-def main() -> None:
-    parts = read_report(RESULTS)["parts"] if RESULTS.is_file() else {}
-    write_atomic(PAGE, fill_page(PAGE.read_text(encoding="utf-8"), parts).encode())
-
+PAGE = Page(
+    path=Path("docs/scale.md"),
+    results=Path("results/bench/scale.json"),
+    command="python -m benchmarks.scale_page",
+    tables={
+        "targets": targets_table,
+        "arxiv": arxiv_table,
+        "edges": edges_table,
+        "files": files_table,
+        "partitions": partitions_table,
+        "paper": paper_table,
+        "processes": processes_table,
+        "machines": machines_table,
+    },
+)
 
 if __name__ == "__main__":
-    main()
+    PAGE.write()

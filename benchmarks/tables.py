@@ -33,6 +33,7 @@ from gwn.data.files import load_files
 from gwn.errors import GWNError
 from gwn.graph import Graph
 from gwn.io import content_key, read_json, write_json
+from gwn.registry import require_known
 from gwn.training.result import summarise
 
 BLANKED = 0.2
@@ -46,9 +47,16 @@ Predict = Callable[[Graph, NDArray[np.int64], int], NDArray[np.int64]]
 def own_tables(settings: Settings) -> Result:
     """Every pair of tables that can be made here: the accuracy of all on the blanked labels, and what was promised."""
     rows, notes = [], []
+    for name in settings.tables or ():
+        require_known("pair of tables", name, OWN_TABLES)
     for name, table in OWN_TABLES.items():
-        settings.say(name)
         folder = settings.work / "tables" / name
+        stored = folder / f"row-{settings.time}.json"
+        if settings.tables is not None and name not in settings.tables:
+            if stored.is_file():
+                rows.append(read_json(stored))
+            continue
+        settings.say(name)
         try:
             answers = prepare(table, folder)
         except GWNError as error:
@@ -57,27 +65,26 @@ def own_tables(settings: Settings) -> Result:
         found = compare_and_predict(table, folder, answers, settings)
         others = baselines(name, table, folder, answers, settings)
         rows.append({"tables": name, **found, **others})
+        write_json(stored, rows[-1])
     facts = {"blanked_share": BLANKED, "time": settings.time}
     return Result(facts=facts, rows=rows, verdicts=own_tables_verdicts(rows), notes=notes)
 
 
 def own_tables_verdicts(rows: Sequence[Row]) -> list[Verdict]:
-    """Not worse than the best of the others; and the reported accuracy is what the blanked labels say.
+    """At least as good as the best of the others; and the reported accuracy is what the blanked labels say.
 
-    Both are differences of shares of the same few nodes, so the bar is what such a difference varies by: 1.96 times its
-    standard deviation, for independent answers.
+    The second is the difference of two shares that both vary, so its bar is what both intervals make together.
     """
     verdicts = []
     for row in rows:
         best = max(row[name] for name in BASELINES)
-        gained = row["compare"] - best
         verdicts.append(
             Verdict(
                 subject=row["tables"],
                 what="gwn compare less the best of the others on blanked labels, points",
-                value=100 * gained,
+                value=100 * (row["compare"] - best),
                 sign=">=",
-                bar=-round(100 * 1.96 * math.sqrt(2 * best * (1 - best) / row["blanked"]), 2),
+                bar=0.0,
             )
         )
         reach = math.hypot((row["high"] - row["low"]) / 2, (row["blanked_high"] - row["blanked_low"]) / 2)
@@ -115,22 +122,24 @@ def compare_and_predict(table: OwnTable, folder: Path, answers: pd.Series, setti
     said = gwn(folder, "compare", *files, *table.options, "--time", settings.time, "--json", "--quiet")
     seconds = time.perf_counter() - started
     found = json.loads(said)
-    winner = next(row for row in found["rows"] if row["model"] == found["best"])
-    gwn(folder, "predict", str(found["folder"]), "--ensemble", "--raw-cells", "--out", "predictions.csv")
+    predictor = found["predictor"]
+    gwn(folder, "predict", str(found["folder"]), "--raw-cells", "--out", "predictions.csv")
     predicted = pd.read_csv(folder / "predictions.csv", dtype=str, keep_default_na=False)["predicted"]
     right = (predicted.iloc[answers.index].to_numpy() == answers.to_numpy()).mean()
     blanked = summarise([float(right)] * 2, [len(answers) // 2] * 2)
     assert blanked is not None
     return {
         "blanked": len(answers),
-        "winner": found["best"],
-        "reported": winner["test"]["mean"],
-        "low": winner["test"]["low"],
-        "high": winner["test"]["high"],
+        "winner": predictor["title"],
+        "reported": predictor["together"]["mean"],
+        "low": predictor["together"]["low"],
+        "high": predictor["together"]["high"],
         "compare": float(right),
         "blanked_low": blanked.low,
         "blanked_high": blanked.high,
         "seconds": seconds,
+        "runs": found["runs"],
+        "weights": {member["model"]: member["weight"] for member in predictor["members"]},
         "validation": {row["model"]: row["val"]["mean"] for row in found["rows"] if row["val"]},
         "test": {row["model"]: row["test"]["mean"] for row in found["rows"] if row["test"]},
     }

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from benchmarks.harness import read_report, readable
+from benchmarks.harness import readable
+from benchmarks.page import Page, Parts
 from benchmarks.tables import BASELINES
-from gwn.io import write_atomic
-from gwn.paper.documents import fill, markdown_table
+from gwn.paper.documents import markdown_table
 
-PAGE = Path("docs/performance.md")
-RESULTS = Path("results/bench/tables.json")
-COMMAND = "python -m benchmarks.tables_page"
 NOT_YET = "*Not measured yet: run `make bench-tables`.*"
 
 
-def own_tables_table(parts: Mapping[str, Any]) -> str:
+def own_tables_table(parts: Parts) -> str:
     """Accuracy on the blanked labels, in per cent, beside what `gwn compare` reported before."""
     if "own-tables" not in parts:
         return NOT_YET
@@ -31,7 +26,7 @@ def own_tables_table(parts: Mapping[str, Any]) -> str:
     return markdown_table(rows)
 
 
-def targets_table(parts: Mapping[str, Any]) -> str:
+def targets_table(parts: Parts) -> str:
     """What was to be reached, with pass or miss."""
     rows = [["tables", "target", "measured", "bar", ""]]
     for name in ("own-tables", "large-table"):
@@ -41,17 +36,12 @@ def targets_table(parts: Mapping[str, Any]) -> str:
     return markdown_table(rows) if len(rows) > 1 else NOT_YET
 
 
-def fill_page(page: str, parts: Mapping[str, Any]) -> str:
-    """The page with both tables as these results have them."""
-    for name, content in (("own tables", own_tables_table(parts)), ("targets of tables", targets_table(parts))):
-        page = fill(page, COMMAND, name, content)
-    return page
-
-
-def main() -> None:
-    parts = read_report(RESULTS)["parts"] if RESULTS.is_file() else {}
-    write_atomic(PAGE, fill_page(PAGE.read_text(encoding="utf-8"), parts).encode())
-
+PAGE = Page(
+    path=Path("docs/performance.md"),
+    results=Path("results/bench/tables.json"),
+    command="python -m benchmarks.tables_page",
+    tables={"own tables": own_tables_table, "targets of tables": targets_table},
+)
 
 if __name__ == "__main__":
-    main()
+    PAGE.write()

@@ -293,7 +293,7 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
                 self.comparison_ = compare(
                     dataset, seconds=float(self.time), seed=seed, root=Path(root), settings=fixed
                 )
-            best = self.comparison_.rows[0]
+            best = self.comparison_.best_model
             return model_spec(best.model), dict(best.settings), dict(best.training)
         spec, known = model_spec(self.model), {field.name for field in fields(TrainConfig)}
         for name in given:

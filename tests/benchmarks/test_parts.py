@@ -14,7 +14,7 @@ from benchmarks import growth, memory, outofcore, partitions, processes, speed
 from benchmarks.__main__ import PARTS
 from benchmarks.harness import Settings, measure_parts, report
 from benchmarks.problem import arxiv_folder, uniform_graph
-from benchmarks.scale_page import NOT_YET, PAGE, TABLES, Shape, columns_in, fill_page, step_of_fa, step_of_sym
+from benchmarks.scale_page import NOT_YET, PAGE, Shape, columns_in, step_of_fa, step_of_sym
 from benchmarks.worker import Answer, Job, main, measure_alone, measure_here
 from gwn.cli.main import main as gwn_main
 from gwn.distributed.process_group import ProcessGroup
@@ -73,7 +73,7 @@ def test_large_graphs_and_their_page(settings: Settings, monkeypatch: pytest.Mon
     assert [row["epochs"] for row in parts["precomputed"]["rows"]] == [2, 2]
     assert [(row["dataset"], row["parts"]) for row in parts["partitions"]["rows"]] == [("csbm", 0), ("csbm", 4)]
     assert [v["passed"] for v in parts["processes"]["verdicts"]] == [True, True]
-    page = fill_page((ROOT / PAGE).read_text(encoding="utf-8"), parts)
+    page = PAGE.filled((ROOT / PAGE.path).read_text(encoding="utf-8"), parts)
     assert NOT_YET not in page
     assert "| gwn-sym | time of a training step / PyG's GCN |" in page
 
@@ -110,14 +110,14 @@ def test_several_processes_and_one_are_timed_in_turns(settings: Settings) -> Non
 
 
 def test_the_page_has_every_table() -> None:
-    page = (ROOT / PAGE).read_text(encoding="utf-8")
-    assert fill_page(page, {}).count(NOT_YET) == len(TABLES)
+    page = (ROOT / PAGE.path).read_text(encoding="utf-8")
+    assert PAGE.filled(page, {}).count(NOT_YET) == len(PAGE.tables)
 
 
 def test_the_page_is_what_the_results_say() -> None:
-    page = (ROOT / PAGE).read_text(encoding="utf-8")
+    page = (ROOT / PAGE.path).read_text(encoding="utf-8")
     results = json.loads((ROOT / "results" / "bench" / "scale.json").read_text())
-    assert page == fill_page(page, results["parts"])
+    assert page == PAGE.filled(page, results["parts"])
 
 
 def test_cost_on_paper() -> None:

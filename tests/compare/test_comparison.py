@@ -9,6 +9,7 @@ import pytest
 
 from graphs import toy_graph
 from gwn.compare import Comparison, Snapshot, compare
+from gwn.compare.blend import BLEND
 from gwn.compare.worker import Workshop
 from gwn.data import Dataset
 from gwn.errors import GWNError
@@ -37,21 +38,23 @@ def run(dataset: Dataset, root: Path, **given: Any) -> Comparison:
     return compare(dataset, root=root, **{**usual, **given})
 
 
-def test_every_model_has_the_same_limits_and_the_winner_is_a_run_folder(dataset: Dataset, tmp_path: Path) -> None:
+def test_every_model_has_the_same_limits_and_the_winner_is_saved(dataset: Dataset, tmp_path: Path) -> None:
     snapshots: list[Snapshot] = []
     found = run(dataset, tmp_path, on_snapshot=snapshots.append)
-    rows = {row.model: row for row in found.rows}
+    rows = {row.model: row for row in found.rows if row.model != BLEND}
     assert {name: row.trials for name, row in rows.items()} == {"majority": 1, "mlp": 3, "gwn-fa": 3}
-    assert all(row.complete >= 1 for row in found.rows), "the settings that are measured were scored on every split"
+    assert all(row.complete >= 1 for row in rows.values()), "the settings that are measured were scored on every split"
     assert all(row.status == "ok" and row.val["count"] == found.runs == 2 for row in found.rows if row.val)
     best = max(found.rows, key=lambda row: row.val["mean"] if row.val else 0.0)
     assert found.rows[0].model == found.best
     assert best.val == found.rows[0].val
-    assert found.verdict.startswith(f"{rows[found.best].title} is best on validation (")
-    result = read_json(Path(found.folder) / "result.json")
-    assert (result["model"], len(result["runs"])) == (found.best, 2)
+    assert found.verdict.startswith(f"{found.rows[0].title} is best on validation (")
+    assert Path(found.folder) == Path(found.record).parent
+    assert found.predictor is not None
+    result = read_json(tmp_path / found.predictor["members"][0]["folder"] / "result.json")
+    assert (result["model"], len(result["runs"])) == (found.predictor["members"][0]["model"], 2)
     assert result["settings_from"]["comparison"] == Path(found.record).parent.name
-    assert {snapshot.phase for snapshot in snapshots} == {"searching", "final runs", "trying known labels"}
+    assert {snapshot.phase for snapshot in snapshots} == {"searching", "final runs", "trying known labels", "blending"}
     assert sum(" more on validation (95 % interval " in note for note in found.notes) == 2
 
 
@@ -63,7 +66,7 @@ def test_known_labels_are_kept_where_validation_gains_more_than_its_interval(
     found = run(dataset, tmp_path, models=("mlp",))
     (row,) = found.rows
     assert (row.title, row.training["labels"]) == ("MLP + labels", "masked")
-    assert read_json(Path(found.folder) / "config.json")["training"]["labels"] == "masked"
+    assert read_json(tmp_path / row.folder / "config.json")["training"]["labels"] == "masked"
     kept, refused = found.notes[-2:]
     assert kept == "MLP with known labels as input: 10.0 more on validation (95 % interval 5.0 to 15.0), kept."
     assert refused.startswith("MLP with correct-and-smooth: 20.0 more")
@@ -101,7 +104,7 @@ def test_an_interrupted_comparison_goes_on(dataset: Dataset, tmp_path: Path, mon
     searched = [(t["model"], str(t["settings"]), str(t["training"]), t["split"]) for t in done if t["do"] == "search"]
     assert lost[0] in done
     assert len({*searched}) == len(searched), "no trial is computed twice"
-    assert {row.model: row.trials for row in found.rows} == {"majority": 1, "mlp": 3, "gwn-fa": 3}
+    assert {row.model: row.trials for row in found.rows if row.model != BLEND} == {"majority": 1, "mlp": 3, "gwn-fa": 3}
 
 
 def test_a_model_that_cannot_be_trained_is_a_row(

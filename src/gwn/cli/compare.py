@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -29,7 +30,9 @@ def compare(
         None, help="Models by name, with commas between them: see `gwn models`. Default: a dozen, from simple to large."
     ),
     duration: str = typer.Option("10m", "--time", help="For everything: 90s, 10m, 1h30m."),
-    split: str | None = typer.Option(None, help="As for `gwn train`. Default: the dataset's."),
+    split: str | None = typer.Option(
+        None, help="As for `gwn train`. Default: the dataset's; of a thousand labels and more in tables, tenfold."
+    ),
     trials: int = typer.Option(40, help="The most settings that are tried of a model."),
     runs: int = typer.Option(10, help="The most final runs of a model; fewer where the time does not allow them."),
     jobs: int = typer.Option(2, help="Worker processes, of one thread each."),
@@ -44,8 +47,9 @@ def compare(
     """Compare models on a graph: a search for each, the same splits for all, one verdict, and the best one saved.
 
     Settings, epochs and the winner are chosen on validation alone. Every model has the same limits: an equal share of
-    the time, and at most --trials settings. In the second half of the search the better half of the models goes on,
-    then the best quarter. The same command continues a comparison that was stopped.
+    the time, and at most --trials settings. Once each has a score, the better half of the models goes on with longer
+    trainings, then the best quarter. What is best on validation is saved: a model, or a blend of a few. The same
+    command continues a comparison that was stopped.
 
     Examples:
 
@@ -102,7 +106,21 @@ def print_comparison(found: Comparison) -> None:
     for note in found.notes:
         typer.echo(note)
     typer.echo(f"{found.seconds:.0f} s of {found.time:.0f} s, {found.jobs} workers; everything is in {found.record}")
+    if found.predictor is not None and found.predictor["together"] is not None:
+        typer.echo(_together(found.predictor, metric))
     typer.echo(f"Saved in {found.folder}\nPredict with: gwn predict {found.folder} --out predictions.csv")
+
+
+def _together(predictor: Mapping[str, Any], metric: Metric) -> str:
+    """How good that is which was saved."""
+    members, said = predictor["members"], predictor["together"]
+    weights = ", ".join(f"{100 * member['weight']:.0f} %" for member in members)
+    shares = f" ({weights})" if len(members) > 1 else ""
+    interval = f"95 % interval {metric.text(said['low'], 1)} to {metric.text(said['high'], 1)}"
+    return (
+        f"Saved: {predictor['title']}{shares}, the mean over the final runs. On the {said['tested']:,} nodes that were "
+        f"tested, each answered by the runs that had not seen its label: {metric.text(said['mean'], 1)} ({interval})."
+    )
 
 
 def _line(row: Row, best: bool, metric: Metric) -> list[str]:

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 
 def predict(
-    run: str = typer.Argument(..., help="The folder that `gwn train` named, or its name below --runs."),
+    run: str = typer.Argument(
+        ..., help="The folder that `gwn train` or `gwn compare` named, or its name below --runs."
+    ),
     edges: Path | None = typer.Option(None, help="A new graph: its edges. Default: the graph it was trained on."),
     nodes: Path | None = typer.Option(None, help="A new graph: its nodes, with the same feature columns."),
     graph: Path | None = typer.Option(None, help="A new graph as one file: NPZ, or a PyG Data object (.pt)."),
@@ -52,8 +54,8 @@ def predict(
     """
     from gwn.cli.source import changed_files, predict_folder, reopen
     from gwn.io import require_writable
-    from gwn.training import ensemble, find_run_folder
-    from gwn.training.predict import answers, finished_runs, table_of
+    from gwn.training import find_run_folder
+    from gwn.training.predict import answers, blended, finished_runs, predictor_of, table_of
 
     ways = {"--ensemble": mean, "--best": best, "--run-number": number is not None, "--refit": again}
     asked = [option for option, on in ways.items() if on]
@@ -63,7 +65,8 @@ def predict(
         )
     require_writable(out)
     folder = find_run_folder(run, runs)
-    count = len(finished_runs(folder))
+    members = predictor_of(run, runs) or [(folder, 1.0)]
+    count = sum(len(finished_runs(member)) for member, _ in members)
     together = mean or (not asked and memory is None and count > 1)
     if memory is not None:
         trained, how = _one_run(folder, number, count)
@@ -75,8 +78,9 @@ def predict(
             return reopen(origin, edges, nodes, graph)
 
         if together:
-            data, found, trained = ensemble(folder, open_, same=same, device=device, calibrated=calibrate)
-            how = f"mean of {count} runs; --best takes the best one alone"
+            data, found, trained = blended(members, open_, same=same, device=device, calibrated=calibrate)
+            models = f" of {len(members)} models" if len(members) > 1 else ""
+            how = f"mean of {count} runs{models}; --best takes the best one alone"
         else:
             trained, how = _refitted(folder, device) if again else _one_run(folder, number, count)
             data = open_(trained.origin)

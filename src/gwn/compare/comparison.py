@@ -7,7 +7,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from gwn.compare.course import Course, OnSnapshot
+import numpy as np
+
+from gwn.compare.blend import BLEND, Blend
+from gwn.compare.course import RUNS_OF_OTHERS, Course, OnSnapshot
 from gwn.compare.record import Record
 from gwn.compare.search import space_of
 from gwn.compare.verdict import against_best, by_reason, listed, sentence
@@ -23,6 +26,9 @@ SHELF = (
     *("gwn-sym", "gwn-fa", "gwn-plus", "gwn-bank", "gcn-tuned", "sage-tuned", "gat-tuned"),
 )
 """What is compared unless others are named."""
+
+MANY_LABELS = 1000
+"""From so many labelled nodes on, a tenth of them validates and a tenth tests instead of a fifth."""
 
 EPOCHS = 500
 """The most epochs of a training; most stop before, 50 epochs after their best one."""
@@ -60,10 +66,12 @@ class Comparison:
     """A finished comparison.
 
     rows     best on validation first
-    best     the model that is best on validation
-    folder   the run folder of that model, for `gwn predict`
+    best     the model that is best on validation, or "blend"
+    folder   of the comparison: `gwn predict` takes it and answers with its `predictor`
     record   the file that has all of this and every trial
-    runs     final splits of every row
+    runs     final splits of the models that were searched to the end
+    predictor   what was saved: its `title`, its `members` (model, run folder, weight), each as the mean of its final
+                runs, and how good all of them are `together` (mean, low, high, tested nodes); see `gwn.compare.blend`
     seconds  how long it took; `time` is what was given
     notes    what a reader should know: what was left out, cut or stopped
     """
@@ -82,6 +90,12 @@ class Comparison:
     time: float
     verdict: str
     notes: tuple[str, ...]
+    predictor: Mapping[str, Any] | None = None
+
+    @property
+    def best_model(self) -> Row:
+        """The best on validation among the models; a blend is none."""
+        return next(row for row in self.rows if row.model != BLEND)
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -110,10 +124,10 @@ def compare(
     """Compare models on a dataset within a time; the same call continues one that was interrupted.
 
     Every model is searched on validation alone with the same limits, then its best settings are trained on the same
-    `runs` splits, whose seeds no search has seen. The best on validation is saved as an ordinary run folder.
+    `runs` splits, whose seeds no search has seen. What is best on validation is saved: a model, or a blend of a few.
 
     models    names on the shelf
-    split     as for training; None for the dataset's
+    split     as for training; None for `usual_split`
     seconds   for everything, those of interrupted calls included
     trials    the most settings that are tried of a model
     runs      the most final splits; fewer where the time does not allow them
@@ -124,7 +138,7 @@ def compare(
     """
     _check(models, seconds=seconds, trials=trials, runs=runs, jobs=jobs)
     specs = [model_spec(name).for_task(dataset.task) for name in dict.fromkeys(models)]
-    final = make_splits(dataset, split, runs)
+    final = make_splits(dataset, split or usual_split(dataset), runs)
     identity = {
         "dataset": {"name": dataset.name, "hash": dataset.graph.content_hash(), "files": dict(dataset.files)},
         "metric": dataset.metric,
@@ -138,10 +152,17 @@ def compare(
     if (found := _finished(record, seconds, root)) is not None:
         return found
     course = Course(dataset, specs, record, final, seconds, trials, jobs, root, origin, on_snapshot)
-    found = judge(course, course.run(), seconds)
+    done = course.run()
+    found = judge(course, done, seconds, course.blend(done))
     record.result = found.to_json()
     course.keep()
     return found
+
+
+def usual_split(dataset: Dataset) -> str:
+    """The dataset's; of many labels that nobody split, a tenth is enough to validate and to test, and more train."""
+    many = int(dataset.graph.labelled.sum()) >= MANY_LABELS
+    return "tenfold" if many and dataset.default_split == "stratified" else dataset.default_split
 
 
 def _fixed(specs: Sequence[ModelSpec], assignments: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -175,11 +196,13 @@ def _finished(record: Record, seconds: float, root: Path) -> Comparison | None:
     if record.result is None or record.result["time"] < seconds:
         return None
     found = Comparison.from_json(record.result)
-    there = all((root / row.folder / "result.json").is_file() for row in found.rows if row.folder)
+    there = all(
+        (root / row.folder / "result.json").is_file() for row in found.rows if row.model != BLEND and row.folder
+    )
     return found if there else None
 
 
-def judge(course: Course, runs: int, seconds: float) -> Comparison:
+def judge(course: Course, runs: int, seconds: float, blend: Blend | None) -> Comparison:
     """What was measured as a table and a sentence."""
     measured = {
         name: [run for run in found[:runs] if run["status"] == "ok"]
@@ -201,8 +224,12 @@ def judge(course: Course, runs: int, seconds: float) -> Comparison:
 
     val = {name: summary(found, "val") for name, found in measured.items()}
     means = {name: found.mean for name, found in val.items() if found is not None}
-    best = course.ahead(runs)
+    ahead = best = course.ahead(runs)
     scores = {name: {run["split_hash"]: run["test"] for run in found} for name, found in measured.items()}
+    if blend is not None and len(blend.weights) > 1:
+        best = BLEND
+        val[best], means[best] = summarise(blend.val, [nodes["val"]] * runs), float(np.mean(blend.val))
+        scores[best] = {one.content_hash(): test for one, test in zip(course.final, blend.test, strict=False)}
     differences = against_best(best, scores, split.test.numel(), split.train.numel())
     order = sorted(course.searches, key=lambda name: (name != best, -means.get(name, -1e9), course.place(name)))
     titles = {spec.name: spec.title for spec in course.specs}
@@ -210,7 +237,9 @@ def judge(course: Course, runs: int, seconds: float) -> Comparison:
         name: f"{titles[name]} + {'labels' if 'labels' in c else 'smoothing'}"
         for name, (_, c) in course.changed.items()
     }
-    rows = []
+    if blend is not None:
+        titles[BLEND] = blend.title(titles)
+    rows = [] if blend is None or best != BLEND else [_row_of(blend, course, titles, val[best], nodes["test"])]
     for name in order:
         search, trial = course.searches[name], course.searches[name].best
         found = measured.get(name, [])
@@ -242,7 +271,7 @@ def judge(course: Course, runs: int, seconds: float) -> Comparison:
         split=split.kind,
         rows=tuple(rows),
         best=best,
-        folder=str(course.root / course.folders[best]),
+        folder=str(course.record.path.parent),
         record=str(course.record.path),
         runs=runs,
         search_splits=course.splits,
@@ -251,7 +280,39 @@ def judge(course: Course, runs: int, seconds: float) -> Comparison:
         time=seconds,
         verdict=sentence(best, metric.text(means[best], 1), differences, titles, unjudged),
         notes=(*_effort(course), *course.notes),
+        predictor=_predictor(blend, course, titles, ahead),
     )
+
+
+def _row_of(blend: Blend, course: Course, titles: Mapping[str, str], val: Summary | None, tested: int) -> Row:
+    """The line of a blend in the table."""
+    test = summarise(blend.test, [tested] * len(blend.test))
+    return Row(
+        model=BLEND,
+        title=blend.title(titles),
+        status="ok",
+        reason="",
+        settings={"weights": dict(blend.weights)},
+        training={},
+        trials=0,
+        complete=0,
+        seconds=0.0,
+        folder=course.record.path.parent.name,
+        val=None if val is None else asdict(val),
+        test=None if test is None else asdict(test),
+        against=None,
+        parameters=sum(course.measured[name][0]["parameters"] for name in blend.weights),
+    )
+
+
+def _predictor(blend: Blend | None, course: Course, titles: Mapping[str, str], ahead: str) -> dict[str, Any]:
+    """What `gwn predict` does with the folder of the comparison."""
+    weights = {ahead: 1.0} if blend is None else blend.weights
+    return {
+        "title": titles[ahead] if blend is None else blend.title(titles),
+        "members": [{"model": n, "folder": course.folders[n], "weight": weight} for n, weight in weights.items()],
+        "together": None if blend is None else dict(blend.together),
+    }
 
 
 def _effort(course: Course) -> list[str]:
@@ -261,7 +322,10 @@ def _effort(course: Course) -> list[str]:
     found = [f"At most {most} trials a model, in equal shares of the time."]
     if course.narrowed:
         last = listed([title[name] for name in course.searches if name in course.searching])
-        found.append(f"The better half of the models was searched on after half of that time, {last} to its end.")
+        found.append(
+            "Once every model had a score on validation, the better half was searched on with longer trainings, "
+            f"then the best quarter ({last}). The others have {RUNS_OF_OTHERS} final runs or more."
+        )
     cut = []
     for name, search in course.searches.items():
         if search.best is not None and search.best.training["epochs"] < search.fixed["epochs"]:

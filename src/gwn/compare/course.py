@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gwn.compare.blend import CANDIDATES, Blend, make_blend
 from gwn.compare.pool import Here, Pool, Processes
 from gwn.compare.record import Record
-from gwn.compare.search import FIRST, ModelSearch, Trial
+from gwn.compare.search import ModelSearch, Trial
 from gwn.compare.worker import Answer, Workshop
 from gwn.data import Dataset, Split
 from gwn.models import ModelSpec, model_spec
@@ -22,15 +23,19 @@ from gwn.tuning.plan import SEARCH_SEED
 
 FEWEST_EPOCHS = 10
 """A model of which so many epochs do not fit into its share of the time is left out."""
-TRAININGS = 6
-"""A training takes at most this part of a model's share of the time: four final runs and two trials have room, and on a
-large table a training that is not cut is worth more than another trial."""
+TRAININGS = 5
+"""A training takes at most this part of a model's share of the time, the share being that of the models that are still
+searched: on a large table a training that is not cut is worth more than another trial."""
 FINAL_SHARE = 0.4
 """Of the time, for the final runs; the search ends early enough for that, or for as many runs as were asked for."""
 FEWEST_RUNS = 4
+RUNS_OF_OTHERS = 2
+"""Final runs of a model that was not searched to the end, at least: enough to say how far behind it is."""
 MOST_FINAL = 0.6
 """Of the time, where even the fewest runs need more than their share."""
-RUNGS = ((0.45, 0.5), (0.75, 0.25))
+LAST_SHARE = 0.03
+"""Of the time, for the blend and the verdict."""
+RUNGS = ((0.3, 0.5), (0.6, 0.25))
 """After this part of the search's time, this share of the models goes on searching: the best on validation."""
 FEWEST_SEARCHED = 2
 CHANGES: dict[str, dict[str, str]] = {
@@ -127,8 +132,7 @@ class Course:
     @property
     def limit(self) -> float:
         """Seconds that one training may take; more for the models that are searched on, once others are not."""
-        each = self.jobs * 0.85 * self.seconds / len(self.specs) / TRAININGS
-        return each * math.sqrt(len(self.specs) / max(1, len(self.searching)))
+        return self.jobs * 0.85 * self.seconds / max(1, len(self.searching)) / TRAININGS
 
     def run(self) -> int:
         """Search and measure; on how many final splits all models were measured, at least one."""
@@ -258,12 +262,13 @@ class Course:
 
     def _reserve(self) -> float:
         """Seconds that the search leaves for the final runs."""
-        level = self._level(list(self.searches))
-        if level == 0.0:
+        level, last = self._level(list(self.searches)), self._level(list(self.searching))
+        if last == 0.0:
             return FINAL_SHARE * self.seconds
-        wanted = min(len(self.final), max(FEWEST_RUNS, int(FINAL_SHARE * self.seconds / level)))
-        needed = 1.15 * wanted * level + self._for_changes(wanted)
-        return min(needed, MOST_FINAL * self.seconds) + 0.02 * self.seconds
+        beyond = int((FINAL_SHARE * self.seconds - RUNS_OF_OTHERS * level) / last)
+        wanted = min(len(self.final), max(FEWEST_RUNS, RUNS_OF_OTHERS + beyond))
+        needed = 1.15 * (RUNS_OF_OTHERS * level + (wanted - RUNS_OF_OTHERS) * last) + self._for_changes(wanted)
+        return min(needed, MOST_FINAL * self.seconds) + LAST_SHARE * self.seconds
 
     def _for_changes(self, runs: int) -> float:
         """Seconds for trying the changes with the model that is ahead."""
@@ -273,7 +278,7 @@ class Course:
     def _narrow(self) -> None:
         """Have the better models alone go on, once a part of the search's time is over."""
         until = self.seconds - self._reserve()
-        if any(search.started < FIRST for name, search in self.searches.items() if name in self.searching):
+        if any(search.started < 1 for name, search in self.searches.items() if name in self.searching):
             return
         while self.rungs and self.elapsed > self.rungs[0][0] * until:
             share = self.rungs.pop(0)[1]
@@ -291,7 +296,9 @@ class Course:
     # The final runs
 
     def _measure(self, pool: Pool) -> int:
-        """Every model's best settings on one more split after another, while there is time; on how many all of them."""
+        """Best settings on one more split after another, while there is time; on how many all that were searched to the
+        end, which alone have more than a few.
+        """
         ranked = sorted(self.searches, key=self._standing, reverse=True)
         for name in ranked:
             search = self.searches[name]
@@ -300,18 +307,23 @@ class Course:
                     (t.ended for t in search.trials if t.failed), "no time was left"
                 )
         self._say("final runs")
-        done = 0
+        done, last = 0, LAST_SHARE * self.seconds
         for runs in range(1, len(self.final) + 1):
-            names = [name for name in ranked if name not in self.lost]
+            names = [n for n in ranked if n not in self.lost and (n in self.searching or runs <= RUNS_OF_OTHERS)]
             if not names:
-                return 0
-            later = self._for_changes(runs) if runs > FEWEST_RUNS else 0.0
+                return done
+            later = last + (self._for_changes(runs) if runs > FEWEST_RUNS else 0.0)
             if runs > 1 and self.left < 1.1 * self._level(names) + later:
                 break
             self._run_level(pool, names, runs)
             if any(len(self.measured[name]) < runs for name in names if name not in self.lost):
                 break
             done = runs
+        for runs in range(RUNS_OF_OTHERS + 1, done + 1):
+            others = [name for name in ranked if name not in self.lost and name not in self.searching]
+            if not others or self.left < 1.1 * self._level(others) + self._for_changes(done) + last:
+                break
+            self._run_level(pool, others, runs)
         return done
 
     def _run_level(self, pool: Pool, names: Sequence[str], runs: int) -> None:
@@ -393,6 +405,23 @@ class Course:
             if name == kept:
                 self.measured[best], self.folders[best] = answer["runs"], answer["folder"]
                 self.changed[best] = name, CHANGES[name]
+
+    def blend(self, runs: int) -> Blend | None:
+        """What is saved: the best models on validation together, or the best alone; None for numbers."""
+        if self.dataset.task != "classification" or not self.measured:
+            return None
+        whole = {
+            name: found[:runs]
+            for name, found in self.measured.items()
+            if name not in self.lost and len(found) >= runs and all(run["status"] == "ok" for run in found[:runs])
+        }
+        ranked = sorted(whole, key=lambda name: -sum(run["val"] for run in whole[name]))
+        ahead = self.ahead(runs)
+        if ahead not in whole:
+            return None
+        self._say("blending")
+        names = [ahead, *(name for name in ranked if name != ahead)][:CANDIDATES]
+        return make_blend(self.dataset, self.final[:runs], {name: self.root / self.folders[name] for name in names})
 
     def ahead(self, runs: int) -> str:
         """The model that is best on validation, among those that finished the most runs; ties go to the lower loss."""

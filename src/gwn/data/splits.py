@@ -97,6 +97,19 @@ def stratified(y: Tensor, seed: int) -> Split:
     return _split("stratified", seed, dealt[(place == 1) | (place > 2)], dealt[place == 0], dealt[place == 2])
 
 
+def tenfold(y: Tensor, seed: int) -> Split:
+    """80/10/10 within every class: ten seeds in a row from a multiple of ten test every labelled node once.
+
+    One tenth tests and another validates, of tenths that are dealt out as in `stratified`.
+    """
+    nodes, classes, rng = _labelled(y, seed // 10)
+    dealt = np.concatenate([rng.permutation(nodes[classes == c]) for c in rng.permutation(np.unique(classes))])
+    parts = min(10, nodes.size)
+    place = (rng.integers(parts) + np.arange(nodes.size) - seed % 10) % parts
+    validates, tests = place == parts // 2, place == 0
+    return _split("tenfold", seed, dealt[~validates & ~tests], dealt[validates], dealt[tests])
+
+
 def without_test(y: Tensor, seed: int, percent: int) -> Split:
     """`percent` of the nodes of every class validate, all others train; a class of a single node trains.
 
@@ -121,6 +134,7 @@ SPLITS: dict[str, SplitFunction] = {
     "per-class": per_class,
     "uniform": uniform,
     "stratified": stratified,
+    "tenfold": tenfold,
 }
 
 PUBLISHED = ("geom", "public", "published", "time")

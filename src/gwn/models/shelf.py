@@ -268,6 +268,7 @@ _SPECS = (
             learning_rate=(0.03, 0.05, 0.1, 0.2),
             l2=(0.0, 0.1, 1.0, 10.0),
             min_leaf=(2, 5, 10, 20, 50),
+            share=(0.1, 0.3, 1.0),
         ),
         with_decay={"leaves": 7, "learning_rate": 0.05, "iterations": 200, "l2": 1.0, "min_leaf": 5},
     ),

@@ -53,30 +53,23 @@ def fit_trees(
     weights = None if of_class is None else of_class[y_train]
     stopping = STOPPING[config.stopping](config.patience)
     curves = Curves(train_loss=[], val_loss=[], val=[])
-    best, best_epoch, done, stopped = (-torch.inf, -torch.inf), 0, 0, False
-    learnt = said = torch.zeros(())
-    for reached in model.grow(known, y_train, weights=weights, most=config.epochs, seed=torch.initial_seed() % 2**32):
-        if done == 0:
-            learnt, said = model.baseline.expand(known.shape[0], -1), model.baseline.expand(asked.shape[0], -1)
-        for epoch in range(done + 1, max(reached, 1) + 1):  # a single class needs no tree, and one epoch
-            learnt = learnt + model.scores(known, epoch - 1, min(epoch, reached))
-            said = said + model.scores(asked, epoch - 1, min(epoch, reached))
-            val = said[: y_val.numel()]
-            if task.on_validation is not None:
-                task.on_validation(val if task.scaling is None else task.scaling.undo(val).unsqueeze(1))
-            loss, score = plain_loss(val, y_val).item(), task.score(val, y_val)
-            for curve, number in zip(curves, (task.loss(learnt, y_train).item(), loss, score), strict=True):
-                curve.append(number)
-            if epoch == 1 or (score, -loss) > best:
-                best, best_epoch, answers = (score, -loss), epoch, said
-            if on_epoch is not None:
-                on_epoch(epoch, score)
-            stopped = stopping.should_stop(loss, score)
-            if stopped:
-                break
-        done = len(curves.val)
-        if stopped:
+    best, best_epoch = (-torch.inf, -torch.inf), 0
+    seed = torch.initial_seed() % 2**32
+    grown = model.grow(known, y_train, asked, weights=weights, most=config.epochs, seed=seed)
+    for epoch, (learnt, said) in enumerate(grown, start=1):
+        val = said[: y_val.numel()]
+        if task.on_validation is not None:
+            task.on_validation(val if task.scaling is None else task.scaling.undo(val).unsqueeze(1))
+        loss, score = plain_loss(val, y_val).item(), task.score(val, y_val)
+        for curve, number in zip(curves, (task.loss(learnt, y_train).item(), loss, score), strict=True):
+            curve.append(number)
+        if epoch == 1 or (score, -loss) > best:
+            best, best_epoch, answers = (score, -loss), epoch, said
+        if on_epoch is not None:
+            on_epoch(epoch, score)
+        if stopping.should_stop(loss, score):
             break
+    done = len(curves.val)
     model.used.clamp_(max=best_epoch)
     val, test = answers[: y_val.numel()], answers[y_val.numel() :]
     return Fit(

@@ -89,10 +89,25 @@ def find_run_folder(run: str, root: Path) -> Path:
                     f"the comparison {run} is not finished; give the same `gwn compare` again to go on, "
                     "with a longer --time where it ran out"
                 )
-            return folder.parent / safe_name(verdict["rows"][0]["folder"])
+            members = _members(verdict)
+            return folder.parent / safe_name(members[0]["folder"])
     known = sorted(path.parent.name for path in root.glob("*/config.json"))
     hint = f"; {root} has {', '.join(known[:5])}" if known else "; train one first with `gwn train`"
     raise GWNError(f"no run {run!r}: it should be a folder with a config.json{hint}")
+
+
+def _members(verdict: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """What a comparison saved; the first comparisons saved the best model."""
+    saved = verdict.get("predictor")
+    return [{**verdict["rows"][0], "weight": 1.0}] if saved is None else list(saved["members"])
+
+
+def predictor_of(run: str, root: Path) -> list[tuple[Path, float]]:
+    """The run folders that a comparison predicts with, and their weights; none where `run` is no comparison."""
+    for folder in (Path(run), root / run):
+        if (folder / COMPARISON).is_file() and (verdict := read_json(folder / COMPARISON).get("result")) is not None:
+            return [(folder.parent / safe_name(m["folder"]), float(m["weight"])) for m in _members(verdict)]
+    return []
 
 
 def finished_runs(folder: Path) -> list[RunResult]:
@@ -205,6 +220,20 @@ def known_labels(graph: Graph) -> list[Any]:
     if graph.task == "regression":
         return [None if math.isnan(value) else value for value in graph.y.tolist()]
     return [None if index < 0 else graph.label_name(index) for index in graph.y.tolist()]
+
+
+def blended(
+    members: Sequence[tuple[Path, float]],
+    open_: Callable[[Mapping[str, Any]], Dataset],
+    *,
+    same: bool,
+    device: str = "auto",
+    calibrated: bool = True,
+) -> tuple[Dataset, Floats, TrainedModel]:
+    """As `ensemble`, for several run folders with weights that sum to one; the best run is that of the first."""
+    parts = [ensemble(folder, open_, same=same, device=device, calibrated=calibrated) for folder, _ in members]
+    mean: Floats = np.tensordot([weight for _, weight in members], np.stack([found for _, found, _ in parts]), axes=1)
+    return parts[0][0], mean, parts[0][2]
 
 
 def ensemble(

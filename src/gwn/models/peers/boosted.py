@@ -27,11 +27,17 @@ BLOCK = 1 << 22
 STEP = 10
 """Iterations between two looks at the clock and at validation."""
 
+BINS = 63
+"""Of a column: two and a half times as fast as scikit-learn's 255."""
+
 ABSENT = -30.0
 """The score of a class without a training node, beside others that begin near 0."""
 
 AGREEMENT = 1e-4
 """How far a score may be from scikit-learn's: it adds up in double precision."""
+
+NO_SETS, NO_PLACES = np.zeros((0, 8), np.uint32), np.zeros(0, np.uint32)
+"""Of categorical columns, as scikit-learn's trees ask for them: here all columns are numbers."""
 
 CHECKED = 500
 """Training nodes whose scores are compared with scikit-learn's."""
@@ -48,6 +54,7 @@ class BoostedTrees(nn.Module):
     learning_rate   how much of every tree counts
     l2              penalty on the values of leaves
     min_leaf        training nodes in a leaf, at least
+    share           of the columns, drawn for every node of a tree, among which its split is chosen
     """
 
     feature: Tensor
@@ -65,10 +72,11 @@ class BoostedTrees(nn.Module):
         *,
         hops: int = 2,
         iterations: int = 100,
-        leaves: int = 31,
+        leaves: int = 15,
         learning_rate: float = 0.1,
         l2: float = 0.0,
         min_leaf: int = 5,
+        share: float = 0.3,
         row_normalize: bool = False,
     ) -> None:
         super().__init__()
@@ -80,8 +88,11 @@ class BoostedTrees(nn.Module):
             raise GWNError(f"learning_rate must be greater than 0; got {learning_rate}")
         if not l2 >= 0.0:
             raise GWNError(f"l2 must not be negative; got {l2}")
+        if not 0.0 < share <= 1.0:
+            raise GWNError(f"share must be greater than 0 and at most 1; got {share}")
         self.in_channels, self.hops, self.iterations, self.leaves = in_channels, hops, iterations, leaves
-        self.learning_rate, self.l2, self.min_leaf, self.row_normalize = learning_rate, l2, min_leaf, row_normalize
+        self.learning_rate, self.l2, self.min_leaf, self.share = learning_rate, l2, min_leaf, share
+        self.row_normalize = row_normalize
         shape = (iterations, out_channels, 2 * leaves - 1)
         if iterations * out_channels * shape[2] > MOST_NODES:
             raise GWNError(
@@ -146,11 +157,19 @@ class BoostedTrees(nn.Module):
             place = below
 
     def grow(
-        self, columns: Tensor, y: Tensor, *, weights: Tensor | None = None, most: int | None = None, seed: int = 0
-    ) -> Iterator[int]:
-        """Learn from these rows and their classes or numbers `y`, `STEP` iterations at a time; says how many there are.
+        self,
+        columns: Tensor,
+        y: Tensor,
+        asked: Tensor | None = None,
+        *,
+        weights: Tensor | None = None,
+        most: int | None = None,
+        seed: int = 0,
+    ) -> Iterator[tuple[Tensor, Tensor]]:
+        """Learn from these rows and their classes or numbers `y`; the scores of both after every iteration.
 
-        weights   of the rows
+        asked     other rows
+        weights   of the rows that are learnt from
         most      iterations, if fewer than `iterations`
         """
         from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
@@ -158,14 +177,16 @@ class BoostedTrees(nn.Module):
 
         self.reset_parameters()
         known = columns.double().cpu().numpy()
+        both = known if asked is None else np.concatenate([known, asked.double().cpu().numpy()])
         answers = y.cpu().numpy()
         weigh = None if weights is None else weights.double().cpu().numpy()
         number = y.is_floating_point()
         present = [0] if number else sorted({*answers.tolist()})
         if not number:
             self.baseline.fill_(ABSENT)[present] = 0.0
+        said = self.baseline.expand(len(both), -1).clone()
         if len(present) == 1 and not number:
-            yield 0
+            yield said[: len(known)], said[len(known) :]
             return
         kind = HistGradientBoostingRegressor if number else HistGradientBoostingClassifier
         estimator = kind(
@@ -173,6 +194,8 @@ class BoostedTrees(nn.Module):
             max_leaf_nodes=self.leaves,
             min_samples_leaf=self.min_leaf,
             l2_regularization=self.l2,
+            max_features=self.share,
+            max_bins=BINS,
             early_stopping=False,
             warm_start=True,
             random_state=seed,
@@ -181,16 +204,23 @@ class BoostedTrees(nn.Module):
         end = self.iterations if most is None else min(most, self.iterations)
         for reached in (*range(STEP, end, STEP), end):
             estimator.max_iter = reached
+            done = int(self.used)
             with threadpool_limits(torch.get_num_threads(), user_api="openmp"):  # scikit-learn has threads of its own
                 estimator.fit(known, answers, sample_weight=weigh)
                 raw = (estimator.predict if number else estimator.decision_function)(known[:CHECKED])
-            self._copy(estimator._predictors, np.ravel(estimator._baseline_prediction), outputs, int(self.used))
+            self._copy(estimator._predictors, np.ravel(estimator._baseline_prediction), outputs, done)
             ours = (self.scores(columns[:CHECKED], 0, reached) + self.baseline)[:, outputs].double().cpu().numpy()
             if not np.allclose(ours, raw.reshape(ours.shape), rtol=AGREEMENT, atol=AGREEMENT):
                 raise GWNError(
                     f"scikit-learn {sklearn.__version__} keeps its trees in another way; install another one"
                 )
-            yield reached
+            if done == 0:
+                said = self.baseline.expand(len(both), -1).clone()
+            for trees in estimator._predictors[done:]:
+                said = said.clone()
+                for output, tree in zip(outputs, trees, strict=True):
+                    said[:, output] += torch.from_numpy(tree.predict(both, NO_SETS, NO_PLACES, 1)).to(said)
+                yield said[: len(known)], said[len(known) :]
 
     def _copy(self, predictors: list[list[object]], baseline: NDArray[np.float64], outputs: list[int], to: int) -> None:
         """scikit-learn's trees from iteration `to` on, those of class `outputs[k]` being its k-th in each."""

@@ -1,0 +1,34 @@
+"""A page of the documentation whose tables are written anew from measured results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.harness import read_report
+from gwn.io import write_atomic
+from gwn.paper.documents import fill
+
+Parts = Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """Where it is, the report it shows, the command that writes it, and a function from the report to each table."""
+
+    path: Path
+    results: Path
+    command: str
+    tables: Mapping[str, Callable[[Parts], str]]
+
+    def filled(self, text: str, parts: Parts) -> str:
+        """The text of the page with every table as these results have it."""
+        for name, table in self.tables.items():
+            text = fill(text, self.command, name, table(parts))
+        return text
+
+    def write(self) -> None:
+        parts = read_report(self.results)["parts"] if self.results.is_file() else {}
+        write_atomic(self.path, self.filled(self.path.read_text(encoding="utf-8"), parts).encode())

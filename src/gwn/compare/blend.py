@@ -1,0 +1,137 @@
+"""What a comparison saves: one model or a few, each as the mean of its final runs, weighed by validation alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from gwn.compare.verdict import listed
+from gwn.data import Dataset, Split
+from gwn.training.metrics import METRICS
+from gwn.training.outputs import Floats
+from gwn.training.predict import answers, load_trained
+from gwn.training.result import summarise
+
+Classes = NDArray[np.int64]
+BLEND = "blend"
+"""Its name among the models."""
+CANDIDATES = 4
+"""So many models may be blended: the best on validation."""
+ROUNDS = 12
+"""Each gives a twelfth of the weight to one model."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Blend:
+    """Weights by model, the largest first, and what they earn; a single model has all the weight.
+
+    val, test   a score for each final split, that of validation with the weights that the other splits choose
+    together    the score of all runs together and its 95 % interval: each of the `tested` nodes is answered by the mean
+                of those runs that had it among their test nodes
+    """
+
+    weights: Mapping[str, float]
+    val: tuple[float, ...]
+    test: tuple[float, ...]
+    together: Mapping[str, Any]
+
+    def title(self, titles: Mapping[str, str]) -> str:
+        names = [titles[name] for name in self.weights]
+        return names[0] if len(names) == 1 else f"Blend of {listed(names)}"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Said:
+    """What every candidate says about the nodes of one final split that it did not learn from: model -> [n, c]."""
+
+    val: Mapping[str, Floats]
+    test: Mapping[str, Floats]
+    y_val: Classes
+    y_test: Classes
+
+
+def listen(dataset: Dataset, splits: Sequence[Split], folders: Mapping[str, Path]) -> list[Said]:
+    """The answers of the final runs in these folders, by model."""
+    found, y = [], dataset.graph.labels.cpu().numpy()
+    for number, split in enumerate(splits):
+        graph = dataset.on(split)
+        said = {name: answers(load_trained(folder, number), graph) for name, folder in folders.items()}
+        val, test = split.val.numpy(), split.test.numpy()
+        found.append(
+            Said(
+                val={name: answer[val] for name, answer in said.items()},
+                test={name: answer[test] for name, answer in said.items()},
+                y_val=y[val],
+                y_test=y[test],
+            )
+        )
+    return found
+
+
+def make_blend(dataset: Dataset, splits: Sequence[Split], folders: Mapping[str, Path]) -> Blend:
+    """The weights that validation likes; all on the best model, where no blend is better there.
+
+    splits    final splits that every candidate was trained on
+    folders   run folders of the candidates, the best on validation first
+    """
+    said, best = listen(dataset, splits, folders), {next(iter(folders)): 1.0}
+    alone = _scores(dataset, said, [best] * len(said))
+    weights = choose_weights(said)
+    others = [choose_weights([*said[:place], *said[place + 1 :]] or said) for place in range(len(said))]
+    blended = _scores(dataset, said, others)
+    if len(weights) == 1 or np.mean(blended) < np.mean(alone):
+        weights, blended = best, alone
+    y, asked = dataset.graph.labels.cpu().numpy(), np.zeros(dataset.graph.num_nodes)
+    total = np.zeros((asked.size, dataset.graph.num_classes))
+    for one, split in zip(said, splits, strict=True):
+        total[split.test.numpy()] += mixed(one.test, weights)
+        asked[split.test.numpy()] += 1
+    tested = np.flatnonzero(asked)
+    mean = _score(dataset, total[tested] / asked[tested, None], y[tested])
+    interval = summarise([mean, mean], [tested.size])
+    assert interval is not None
+    return Blend(
+        weights=weights,
+        val=tuple(blended),
+        test=tuple(_score(dataset, mixed(one.test, weights), one.y_test) for one in said),
+        together={"mean": mean, "low": interval.low, "high": interval.high, "tested": int(tested.size)},
+    )
+
+
+def _scores(dataset: Dataset, said: Sequence[Said], weights: Sequence[Mapping[str, float]]) -> list[float]:
+    """On the validation nodes of every split."""
+    return [_score(dataset, mixed(one.val, chosen), one.y_val) for one, chosen in zip(said, weights, strict=True)]
+
+
+def _score(dataset: Dataset, shares: Floats, y: Classes) -> float:
+    return METRICS[dataset.metric](torch.from_numpy(shares).clamp_min(1e-300).log(), torch.from_numpy(y))
+
+
+def choose_weights(said: Sequence[Said]) -> dict[str, float]:
+    """Greedy selection with replacement (Caruana et al., 2004): a round adds the model that lowers the log loss most.
+
+    The log loss is that of all validation nodes, of every split with the runs that were trained on it.
+    """
+    names = list(said[0].val)
+    right = np.stack(
+        [np.concatenate([one.val[name][np.arange(one.y_val.size), one.y_val] for one in said]) for name in names]
+    )
+    count = np.zeros(len(names))
+    for _ in range(ROUNDS):
+        so_far = count @ right
+        losses = [-np.log(np.clip((so_far + each) / (count.sum() + 1), 1e-12, None)).mean() for each in right]
+        count[int(np.argmin(losses))] += 1
+    order = sorted((place for place in range(len(names)) if count[place]), key=lambda place: -count[place])
+    return {names[place]: float(count[place] / ROUNDS) for place in order}
+
+
+def mixed(said: Mapping[str, Floats], weights: Mapping[str, float]) -> Floats:
+    """The weighted mean of the models' answers."""
+    found: Floats = np.tensordot(list(weights.values()), np.stack([said[name] for name in weights]), axes=1)
+    return found
