@@ -207,6 +207,8 @@ class Course:
                 }
                 pool.submit((name, trial.number, split), task, self.limit)
             if not busy and (pool.free or self.left <= 0):
+                if self.narrowed and self.rungs:  # the time was over before all could be judged again
+                    self._keep_the_best(self.rungs[-1][1])
                 return
             for key, answer in pool.wait(0.5):
                 self._take(key, busy.pop(key)[0], answer)
@@ -276,18 +278,18 @@ class Course:
         return 1.5 * runs * self._of_run(ahead) * math.ceil(len(CHANGES) / self.jobs)
 
     def _narrow(self) -> None:
-        """Have the better models alone go on, once a part of the search's time is over."""
-        until = self.seconds - self._reserve()
-        if any(search.started < 1 for name, search in self.searches.items() if name in self.searching):
+        """Have the better models alone go on, once all are judged and a part of the search's time is over."""
+        if not self.rungs or not all(self.searches[name].judged for name in self.searching):
             return
-        while self.rungs and self.elapsed > self.rungs[0][0] * until:
-            share = self.rungs.pop(0)[1]
-            ranked = sorted(self.searches, key=lambda name: self._standing(name), reverse=True)
-            stay = max(FEWEST_SEARCHED, round(share * len(ranked)))
-            self.searching = {*ranked[:stay]} & self.searching
-            self.narrowed = True
+        if self.elapsed > self.rungs[0][0] * (self.seconds - self._reserve()):
+            self._keep_the_best(self.rungs.pop(0)[1])
             for name in self.searching:
                 self.searches[name].lengthen()
+
+    def _keep_the_best(self, share: float) -> None:
+        ranked = sorted(self.searches, key=self._standing, reverse=True)
+        self.searching &= {*ranked[: max(FEWEST_SEARCHED, round(share * len(ranked)))]}
+        self.narrowed = True
 
     def _standing(self, name: str) -> float:
         best = self.searches[name].best

@@ -98,6 +98,8 @@ class ModelSearch:
         self.model, self.space, self.fixed, self.splits, self.seed = model, space_of(model), dict(fixed), splits, seed
         self.limit = 1 if {"features", "edges"} <= {*model.ignores} else limit
         self.trials = list(trials)
+        self.longer: Trial | None = None
+        """What was cut and is tried again with all its epochs."""
         self.running: set[tuple[int, int]] = set()
         """(trial, split) that a worker has."""
 
@@ -114,6 +116,11 @@ class ModelSearch:
         """Trials that have a score or failed; all that there can be, once they have."""
         done = sum(bool(trial.scores) or trial.failed for trial in self.trials)
         return sys.maxsize if done >= self.limit or self.failure else done
+
+    @property
+    def judged(self) -> bool:
+        """Whether it can be said how good this model is: on a trial, and on the one that is tried again."""
+        return self.started > 0 and (self.longer is None or bool(self.longer.scores) or self.longer.failed)
 
     @property
     def best(self) -> Trial | None:
@@ -154,18 +161,17 @@ class ModelSearch:
     def lengthen(self) -> None:
         """Try the best settings again with all their epochs, where the time had cut them: now there is more of it."""
         best, epochs = self.best, int(self.fixed["epochs"])
-        begun = any(not (trial.scores or trial.failed) for trial in self.trials)
-        if best is None or begun or int(best.training["epochs"]) >= epochs:
+        if best is None or not self.judged or int(best.training["epochs"]) >= epochs:
             return
         training = {**best.training, "epochs": epochs}
-        again = Trial(
+        self.longer = Trial(
             number=len(self.trials),
             start=best.start,
             parameters=dict(best.parameters),
             settings=dict(best.settings),
             training=training,
         )
-        self.trials.append(again)
+        self.trials.append(self.longer)
         self.limit += 1
 
     def behind(self, trial: Trial, split: int) -> dict[str, float]:
