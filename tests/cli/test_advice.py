@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from commands import Command
 from gwn.cli.compare import _one_line, _standings
@@ -60,7 +62,10 @@ def test_r_squared_is_no_percentage_while_a_comparison_runs() -> None:
     standing = Standing(title="MLP", trials=2, val=-0.25, seconds=1.0, runs=0, note="")
     now = Snapshot(phase="searching", left=61.0, standings=(standing,), metric="r2")
     assert _one_line(now) == "searching: 1:01 left, 2 trials, 0 final runs; MLP leads with -0.250 on validation"
-    assert list(_standings(now).columns[2].cells) == ["-0.250"]
+    screen = Console(width=80, file=io.StringIO())
+    with screen.capture() as drawn:
+        screen.print(_standings(now, 80))
+    assert "-0.250" in drawn.get().split()
 
 
 def test_convert_takes_no_edge_or_node_for_a_header(tables: Tables, command: Command) -> None:

@@ -43,7 +43,7 @@ def test_training_and_prediction_need_no_extra(tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         (("tune", "digits", "--trials", "1"), "gwn tune needs optuna: pip install 'graph-wave-networks[search]'"),
-        (("reproduce", "figure-roots"), "gwn reproduce needs "),
+        (("reproduce", "--cell", "digits/stratified/mlp"), "gwn reproduce needs "),
         (("explore", "digits"), "gwn explore needs plotly: pip install 'graph-wave-networks[pages]'"),
     ],
     ids=["tune", "reproduce", "explore"],
@@ -54,6 +54,12 @@ def test_a_missing_extra_is_said_in_one_line(arguments: tuple[str, ...], said: s
     assert ended.stderr.startswith(f"gwn: {said}"), ended.stderr
     assert re.fullmatch(r"gwn: .* needs \w+: pip install 'graph-wave-networks\[\w+\]'\n", ended.stderr)
     assert not list(tmp_path.iterdir())
+
+
+def test_measured_results_are_printed_without_the_search(tmp_path: Path) -> None:
+    printed = gwn(tmp_path, "reproduce", "table-heterophilic", "--no-compute", "--results", str(ROOT / "results"))
+    assert printed.returncode == 0, printed.stderr
+    assert "GWN-fa" in printed.stdout
 
 
 def test_every_extra_is_declared() -> None:

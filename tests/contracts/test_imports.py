@@ -131,3 +131,10 @@ def test_a_command_that_only_tells_loads_no_heavy_library(command: list[str]) ->
     assert done.stdout
     assert "typer" in loaded
     assert not heavy & loaded
+
+
+def test_training_a_wave_waits_for_no_library_of_the_peers() -> None:
+    code = "import sys, gwn.cli.source, gwn.training; print(*{name.partition('.')[0] for name in sys.modules})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "torch" in done.stdout.split()
+    assert not {"torch_geometric", "sklearn", "matplotlib", "optuna", "plotly"} & set(done.stdout.split())

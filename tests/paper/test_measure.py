@@ -16,8 +16,8 @@ from gwn import GWNError
 from gwn.data import load_dataset
 from gwn.models import model_spec
 from gwn.paper.cell import BUDGETS, Budget, Cell, recipe_of
-from gwn.paper.measure import Workplace, measure_cell, measure_missing, missing, repeat_cell
-from gwn.paper.records import cell_file, read_cell
+from gwn.paper.measure import measure_cell, measure_missing, repeat_cell
+from gwn.paper.records import Workplace, cell_file, missing, read_cell
 from gwn.paper.shipped import ship
 from gwn.settings import find_tuned
 from gwn.training.config import TrainConfig, effective_settings
@@ -97,7 +97,7 @@ def test_a_killed_cell_continues_from_its_trials_and_runs(place: Workplace, monk
         killed.setattr(gwn.paper.measure, "write_cell", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             measure_cell(MLP, place)
-    assert missing([MLP], place) == [MLP]
+    assert missing([MLP], place.results) == [MLP]
     with monkeypatch.context() as counted:
         counted.setattr("gwn.training.experiment.Experiment.compute", None)
         counted.setattr("gwn.tuning.workers.score_trial", None)
@@ -160,7 +160,7 @@ def test_two_workers_share_the_cells(place: Workplace, data_root: Path) -> None:
     said: list[str] = []
     measure_missing(cells, place, jobs=2, on_cell=lambda _, trouble: said.append(trouble))
     assert said == ["", "", ""]
-    assert missing(cells, place) == []
+    assert missing(cells, place.results) == []
 
 
 def test_trouble_in_one_cell_does_not_end_the_others(place: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:

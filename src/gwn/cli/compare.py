@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from gwn.cli.options import GraphSource, takes_source
-from gwn.cli.terminal import parse_duration, print_table
+from gwn.cli.terminal import parse_duration, print_prose, print_table, table
 from gwn.errors import GWNError
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.console import RenderableType
 
     from gwn.compare import Comparison, Row, Snapshot
     from gwn.training.metrics import Metric
@@ -100,11 +100,11 @@ def print_comparison(found: Comparison) -> None:
     title = f"{found.dataset}, {found.split} split, {metric.title}, means over {found.runs} splits"
     headings = ["model", "validation", "test", "95 %", "vs best", "trials", "time"]
     print_table(headings, [_line(row, row.model == found.best, metric) for row in found.rows], title)
-    typer.echo(found.verdict)
+    print_prose(found.verdict)
     for line in by_reason((row.title, row.reason) for row in found.rows if row.reason):
-        typer.echo(line)
+        print_prose(line)
     for note in found.notes:
-        typer.echo(note)
+        print_prose(note)
     typer.echo(f"{found.seconds:.0f} s of {found.time:.0f} s, {found.jobs} workers; everything is in {found.record}")
     if found.predictor is not None and found.predictor["together"] is not None:
         typer.echo(_together(found.predictor, metric))
@@ -160,7 +160,7 @@ class CompareProgress:
 
     def __call__(self, snapshot: Snapshot) -> None:
         if self._live is not None:
-            self._live.update(_standings(snapshot))
+            self._live.update(_standings(snapshot, self._live.console.width))
         elif not self._quiet and (snapshot.phase != self._phase or time.monotonic() - self._said > self.EVERY):
             self._said, self._phase = time.monotonic(), snapshot.phase
             print(_one_line(snapshot), file=sys.stderr, flush=True)
@@ -186,24 +186,20 @@ def _one_line(snapshot: Snapshot) -> str:
     return f"{snapshot.phase}: {_clock(snapshot.left)} left, {trials} trials, {runs} final runs{ahead}"
 
 
-def _standings(snapshot: Snapshot) -> Table:
-    from rich import box
-    from rich.markup import escape
-    from rich.table import Table
+def _standings(snapshot: Snapshot, width: int) -> RenderableType:
+    from rich.console import Group
+    from rich.text import Text
 
     from gwn.training.metrics import score_text
 
     title = f"{snapshot.phase}, {_clock(snapshot.left)} left"
-    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("model")
-    for heading in ("trials", "validation", "final runs", "seconds"):
-        table.add_column(heading, justify="right")
-    table.add_column("", no_wrap=True, overflow="ellipsis")
+    rows = []
     for standing in sorted(snapshot.standings, key=lambda one: -(one.val if one.val is not None else -1e9)):
         val = "" if standing.val is None else score_text(snapshot.metric, standing.val, 1)
-        runs = str(standing.runs or "")
-        table.add_row(standing.title, str(standing.trials), val, runs, f"{standing.seconds:.0f}", escape(standing.note))
-    return table
+        effort = [str(standing.trials), val, str(standing.runs or ""), f"{standing.seconds:.0f}"]
+        rows.append([standing.title, standing.note, *effort])
+    headings = ["model", "now", "trials", "validation", "final runs", "seconds"]
+    return Group(Text(title, style="bold"), table(headings, rows, 2, width))
 
 
 def _clock(seconds: float) -> str:

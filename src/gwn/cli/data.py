@@ -21,18 +21,38 @@ app = typer.Typer(help="List, describe, verify, generate, convert.", no_args_is_
 def list_datasets(as_json: bool = typer.Option(False, "--json", help="Print as JSON.")) -> None:
     """The datasets by name, with the paper's counts.
 
-    Example:  gwn data list
+    Homophily is the share of edges that join equal classes. What is not on this disk is downloaded when first used.
+
+    Examples:
+
+      gwn data list
+
+      gwn data list --json
     """
     from gwn.data import DATASETS
+    from gwn.data.download import on_disk
+    from gwn.data.homophily import homophily
 
     columns = ("name", "nodes", "edges", "features", "classes", "default_split", "metric", "kind")
-    rows = [{column: getattr(spec, column) for column in columns} for spec in DATASETS.values()]
+    alike = homophily()
+    nothing = {"edge_homophily": None, "adjusted_homophily": None}
+    rows: list[dict[str, Any]] = [
+        {column: getattr(spec, column) for column in columns} | alike.get(name, nothing) | {"on_disk": on_disk(spec)}
+        for name, spec in DATASETS.items()
+    ]
     if as_json:
         typer.echo(json.dumps(rows, indent=2))
         return
-    shown = [column for column in columns if column not in ("kind", "metric")]
-    cells = [[f"{row[c]:,}" if isinstance(row[c], int) else str(row[c]) for c in shown] for row in rows]
-    print_table([column.replace("_", " ") for column in shown], cells)
+    cells = [
+        [
+            *(row["name"], row["metric"], row["default_split"], "yes" if row["on_disk"] else "no"),
+            *(f"{row[count]:,}" for count in ("nodes", "edges", "features", "classes")),
+            "-" if row["edge_homophily"] is None else f"{row['edge_homophily']:.2f}",
+        ]
+        for row in rows
+    ]
+    headings = ["name", "metric", "split", "on disk", "nodes", "edges", "features", "classes", "homophily"]
+    print_table(headings, cells, left=4, droppable=("split", "features"))
 
 
 @takes_source

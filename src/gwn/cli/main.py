@@ -8,6 +8,7 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import typer
@@ -30,7 +31,7 @@ from gwn.cli import (
     tune,
     verify,
 )
-from gwn.cli.terminal import printable
+from gwn.cli.terminal import printable, sign_of_life
 from gwn.errors import EXTRAS, GWNError, missing_extra
 
 INTERRUPTED = 130
@@ -101,8 +102,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by whoever started us
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
+    given = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        code = app(args=None if arguments is None else list(arguments), standalone_mode=False)
+        with nullcontext() if _answers_at_once(given) else sign_of_life(f"gwn {given[0]}: starting ..."):
+            code = app(args=given, standalone_mode=False)
         sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else 0)
     except (KeyboardInterrupt, typer.Abort):
@@ -132,9 +135,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
             _fail(asked, 2)
         module = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
         if module in EXTRAS:
-            command = (sys.argv[1:] if arguments is None else arguments)[0]
-            _fail(missing_extra(f"gwn {command}", module), 2)
+            _fail(missing_extra(f"gwn {given[0]}", module), 2)
         _fail(f"{type(error).__name__}: {error}; {_report(error)}", UNEXPECTED)
+
+
+def _answers_at_once(given: Sequence[str]) -> bool:
+    """Help and versions wait for no library; `--quiet` asks for silence."""
+    return not given or given[0].startswith("-") or bool({"--help", "-h", "--quiet", "-q"} & set(given))
 
 
 def _instead(error: Exception) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from gwn.cli.terminal import print_table
+from gwn.cli.terminal import print_prose, print_table
 
 if TYPE_CHECKING:
     from gwn.models import ModelSpec
@@ -26,6 +26,8 @@ def models(
       gwn models
 
       gwn models gwn-fa
+
+      gwn models gcn --json
     """
     from gwn.models import MODELS, model_spec
 
@@ -36,8 +38,9 @@ def models(
         columns = ("name", "title", "paper", "year", "kind", "origin")
         typer.echo(json.dumps([{key: getattr(spec, key) for key in columns} for spec in MODELS.values()], indent=2))
         return
-    rows = [[spec.name, spec.kind, str(spec.year), spec.origin, spec.paper] for spec in MODELS.values()]
-    print_table(["name", "kind", "year", "layers", "paper"], rows, left=5)
+    rows = [[spec.name, spec.kind, spec.paper] for spec in MODELS.values()]
+    print_table(["name", "kind", "what it is"], rows, left=3)
+    print_prose("Settings of one, and whose layers it has: gwn models NAME")
 
 
 def _settings(spec: ModelSpec, as_json: bool) -> None:
@@ -48,7 +51,7 @@ def _settings(spec: ModelSpec, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps({"model": of_model, "training": of_training}, indent=2))
         return
-    typer.echo(f"{spec.title} ({spec.paper})\n\n{inspect.getdoc(spec.network_class)}\n")
+    print_prose(f"{spec.title} ({spec.paper})\nLayers: {spec.origin}\n\n{inspect.getdoc(spec.network_class)}\n")
     parts = (("model", of_model), ("training", of_training))
     rows = [[key, str(value), part] for part, values in parts for key, value in values.items()]
     print_table(["name", "default", "of"], rows, title="--set NAME=VALUE", left=3)

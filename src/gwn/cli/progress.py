@@ -6,11 +6,9 @@ import sys
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
 if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
+    from rich.progress import Progress
 
     from gwn.training import RunResult
 
@@ -24,14 +22,17 @@ class TerminalBar:
         self.quiet = quiet
         self._bar: Progress | None = None
         if not quiet and sys.stderr.isatty():
-            self._bar = Progress(
-                TextColumn("{task.description}"),
-                BarColumn(),
-                MofNCompleteColumn(),
-                TextColumn(unit),
-                TimeElapsedColumn(),
-                TextColumn("left"),
-                TimeRemainingColumn(elapsed_when_finished=False),
+            from rich import progress as rich
+            from rich.console import Console
+
+            self._bar = rich.Progress(
+                rich.TextColumn("{task.description}"),
+                rich.BarColumn(),
+                rich.MofNCompleteColumn(),
+                rich.TextColumn(unit),
+                rich.TimeElapsedColumn(),
+                rich.TextColumn("left"),
+                rich.TimeRemainingColumn(elapsed_when_finished=False),
                 console=Console(stderr=True),
                 transient=True,
                 speed_estimate_period=600,  # trials and runs are slow: seconds of memory would say nothing

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import typer
 
 from gwn.cli.progress import TerminalBar
-from gwn.cli.terminal import parse_duration, print_table
+from gwn.cli.terminal import parse_duration, print_prose, print_table
 from gwn.errors import GWNError
 
 if TYPE_CHECKING:
     from gwn.paper.cell import Cell
     from gwn.paper.exhibit import Exhibit, Shown
-    from gwn.paper.measure import Workplace
+    from gwn.paper.records import Workplace
 
 
 def reproduce(
@@ -55,7 +55,7 @@ def reproduce(
     from gwn.paper.cell import Cell
     from gwn.paper.exhibit import Context
     from gwn.paper.exhibits import EXHIBITS
-    from gwn.paper.measure import Workplace
+    from gwn.paper.records import Workplace
     from gwn.paper.table import FORMATS
     from gwn.registry import lookup, require_known
 
@@ -64,7 +64,7 @@ def reproduce(
     deadline = float("inf") if seconds is None else time.time() + seconds
     if cells:
         asked = tuple(Cell.parse(name) for name in cells)
-        if not repeat:
+        if compute_missing and not repeat:
             _compute(asked, place, jobs, deadline, quiet)
         for cell in asked:
             _print_cell(cell, place, repeat)
@@ -95,11 +95,13 @@ def reproduce(
 
 
 def _compute(cells: tuple[Cell, ...], place: Workplace, jobs: int, deadline: float, quiet: bool) -> None:
-    from gwn.paper.measure import measure_missing, missing
+    from gwn.paper.records import missing
 
-    todo = missing(cells, place)
+    todo = missing(cells, place.results)
     if not todo:
         return
+    from gwn.paper.measure import measure_missing  # needs the extra `search`
+
     done = 0
     with TerminalBar("cells", len(todo), "cells", quiet=quiet) as bar:
         if len(todo) > 1:
@@ -120,7 +122,6 @@ def _compute(cells: tuple[Cell, ...], place: Workplace, jobs: int, deadline: flo
 
 def _print_cell(cell: Cell, place: Workplace, repeat: bool) -> None:
     from gwn.paper.compare import view
-    from gwn.paper.measure import repeat_cell
     from gwn.paper.records import cell_file, read_cell
 
     if read_cell(place.results, cell) is None:
@@ -128,6 +129,8 @@ def _print_cell(cell: Cell, place: Workplace, repeat: bool) -> None:
     shown = view(place.results, cell)
     typer.echo(f"{cell.name}: {'; '.join(shown.shown().lines)}  ({cell_file(place.results, cell)})")
     if repeat:
+        from gwn.paper.measure import repeat_cell
+
         again = repeat_cell(cell, place)
         then, now = ([run["test"] for run in record["runs"]] for record in (shown.record or {}, again))
         if then == now:
@@ -166,7 +169,7 @@ def _show(shown: Shown, form: str, out: Path | None) -> None:
         return
     if form == "terminal" and out is None:
         print_table(shown.columns, [["\n".join(cell.lines) for cell in row] for row in shown.rows], shown.title)
-        typer.echo(f"{shown.caption}\n")
+        print_prose(f"{shown.caption}\n")
         return
     form = "markdown" if form == "terminal" else form
     text = FORMATS[form](shown)

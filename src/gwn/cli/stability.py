@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from gwn.cli.terminal import print_table
+from gwn.cli.terminal import print_prose, print_table
 from gwn.errors import GWNError
+
+if TYPE_CHECKING:
+    from gwn.graph import Graph
 
 
 def stability(
@@ -37,20 +41,25 @@ def stability(
     if (dataset is None) == (run is None):
         raise GWNError("name either a dataset or a trained --run")
     if run is not None:
-        name, rows = _of_run(run, runs)
+        name, rows, graph = _of_run(run, runs)
     else:
+        from gwn.data import load_dataset
+
         assert dataset is not None
-        assignments = [*settings, f"laplacian={laplacian}", f"scheme={scheme}", "allow_unstable=true"]
+        taus, graph = _numbers(tau), load_dataset(dataset, directed=directed).graph
         name = f"{laplacian} with {scheme} on {dataset}"
-        rows = _of_dynamics(dataset, directed, _numbers(tau), time, assignments)
+        rows = _of_dynamics(graph, taus, time, [*settings, f"laplacian={laplacian}", f"scheme={scheme}"])
+    advice = [] if any(row["stable"] for row in rows) else _what_would_be_stable(rows, graph, dataset)
     if as_json:
-        typer.echo(json.dumps({"name": name, "rows": rows}, indent=2))
+        typer.echo(json.dumps({"name": name, "rows": rows, "advice": advice}, indent=2))
         return
     headings = ["tau", "lowest L_a", "highest", "growth/step", "steps", "amplified", "stable to", "stable"]
     print_table(headings, [_row(row) for row in rows], name, left=0)
+    for line in advice:
+        print_prose(line)
 
 
-def _of_run(run: str, runs: Path) -> tuple[str, list[dict[str, Any]]]:
+def _of_run(run: str, runs: Path) -> tuple[str, list[dict[str, Any]], Graph]:
     """The one row of a trained network, on the graph it was trained on."""
     from gwn.cli.source import reopen
     from gwn.networks import GWN
@@ -62,16 +71,13 @@ def _of_run(run: str, runs: Path) -> tuple[str, list[dict[str, Any]]]:
         raise GWNError(f"{run} is a {trained.config['model']}, which has no wave; stability is for wave networks")
     data = reopen(trained.origin, None, None, None)
     name = f"{trained.config['model']} of {run}, run {trained.run.run}, on {data.name}"
-    return name, [analyse(trained.network, data.graph).to_json()]
+    return name, [analyse(trained.network, data.graph).to_json()], data.graph
 
 
-def _of_dynamics(
-    dataset: str, directed: bool, taus: list[float], time: float, assignments: list[str]
-) -> list[dict[str, Any]]:
+def _of_dynamics(graph: Graph, taus: list[float], time: float, assignments: list[str]) -> list[dict[str, Any]]:
     """A row for every step length; attention is that of an untrained network."""
     import torch
 
-    from gwn.data import load_dataset
     from gwn.models import model_spec
     from gwn.networks import GWN
     from gwn.schemes.base import positive
@@ -79,17 +85,44 @@ def _of_dynamics(
     from gwn.training.config import parse_settings
 
     spec = model_spec("gwn-plus")
-    data = load_dataset(dataset, directed=directed)
+    assignments = [*assignments, "allow_unstable=true"]
     rows = []
     for tau in taus:
         chosen, _ = parse_settings(
             spec, [*assignments, f"tau={tau}", f"time={max(positive('time', time), positive('tau', tau))}"]
         )
         torch.manual_seed(0)
-        network = spec.build(data.graph.num_features, 2, **{"hidden_channels": 8, "readout": "last", **chosen})
+        network = spec.build(graph.num_features, 2, **{"hidden_channels": 8, "readout": "last", **chosen})
         assert isinstance(network, GWN)
-        rows.append(analyse(network, data.graph).to_json())
+        rows.append(analyse(network, graph).to_json())
     return rows
+
+
+def _what_would_be_stable(rows: list[dict[str, Any]], graph: Graph, dataset: str | None) -> list[str]:
+    """Nothing that was asked for is stable: what is, computed on the same graph."""
+    limit, taus = rows[0]["largest_tau"], [row["tau"] for row in rows]
+    if isinstance(limit, float) and limit > 0:
+        return [f"Every one of these step lengths is too long: nothing grows up to --tau {_below(limit)}"]
+    said = []
+    if limit == 0:
+        said.append(f"No step length is stable: L_a has eigenvalues above 0 (up to {rows[0]['high']:.4g}), which grow.")
+    physical = ["laplacian=physical", "speed=none"]
+    where = f"gwn stability {dataset} --laplacian physical" if dataset else "laplacian=physical"
+    (bounded,) = _of_dynamics(graph, [min(taus)], 1.0, [*physical, "scheme=leapfrog"])
+    if isinstance(bounded["largest_tau"], float) and bounded["largest_tau"] > 0:
+        said.append(f"Stable on this graph up to tau = {_below(bounded['largest_tau'])}: {where}")
+    try:
+        (any_step,) = _of_dynamics(graph, [max(taus)], 1.0, [*physical, "scheme=newmark"])
+    except GWNError:
+        return said
+    if any_step["stable"]:
+        said.append(f"Stable with any step: {where} {'--scheme newmark' if dataset else 'with scheme=newmark'}")
+    return [*said, "gwn train has this operator in the model gwn-plus"]
+
+
+def _below(limit: float) -> str:
+    """To four decimals, never above the limit itself."""
+    return f"{math.floor(limit * 1e4) / 1e4:g}"
 
 
 def _row(row: dict[str, Any]) -> list[str]:

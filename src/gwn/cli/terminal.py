@@ -1,16 +1,35 @@
-"""What commands print and read: the one look of tables, and durations as people write them."""
+"""What commands print and read: the one look of tables, a sign of life, and durations as people write them.
+
+Rich is imported where something is printed: `gwn --help` need not wait for it.
+"""
 
 from __future__ import annotations
 
 import re
+import shutil
 import sys
-from collections.abc import Sequence
-
-from rich import box
-from rich.console import Console
-from rich.table import Table
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from gwn.errors import GWNError
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+
+GAP = 2
+"""Spaces between two columns."""
+
+READABLE = 20
+"""Signs in a line of prose, below which a table is stacked rather than its prose wrapped further."""
+
+ENDLESS = 1000
+"""A file has no width: nothing is wrapped there."""
+
+Rows = Sequence[Sequence[str]]
 
 
 def printable(text: str) -> str:
@@ -18,26 +37,175 @@ def printable(text: str) -> str:
     return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
 
 
-def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]], title: str = "", left: int = 1) -> None:
+def screen_width() -> int:
+    """Columns of the terminal that standard output goes to."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else ENDLESS
+
+
+def print_table(
+    headings: Sequence[str], rows: Rows, title: str = "", left: int = 1, droppable: Sequence[str] = ()
+) -> None:
     """Print rows of text; the first `left` columns are words, the others numbers and set to the right.
 
     Whatever a cell holds, it cannot steer the terminal; a new line in it begins a line of the cell.
+
+    droppable   headings of columns that are left out, in this order, where the others then fit the terminal
     """
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for place, heading in enumerate(headings):
-        words = place < left
-        table.add_column(_lines(heading), justify="left" if words else "right", overflow="fold", no_wrap=not words)
-    for row in rows:
-        table.add_row(*map(_lines, row))
-    piped = not sys.stdout.isatty()  # a file has no width: nothing is cut there
-    console = Console(highlight=False, markup=False, width=1000 if piped else None)
+    from rich.console import Console
+
+    width = screen_width()
+    console = Console(highlight=False, markup=False, width=width)
     if title:
         console.print(_lines(title), style="bold")  # a title of the table itself would be as narrow as the table
-    console.print(table)
+    columns = [_Column.of(headings, rows, place, left) for place in range(len(headings))]
+    dropped: list[int] = []
+    for heading in ("", *droppable):
+        dropped += [headings.index(heading)] if heading else []
+        shown = [place for place in range(len(headings)) if place not in dropped]
+        if _total([columns[place] for place in shown]) <= width:
+            break
+    else:  # it is stacked in any case, so with everything
+        dropped, shown = [], list(range(len(headings)))
+    words = sum(place < left for place in shown)
+    console.print(
+        table([headings[place] for place in shown], [[row[place] for place in shown] for row in rows], words, width)
+    )
+    if dropped:
+        said = ", ".join(headings[place] for place in sorted(dropped))
+        console.print(f"Not shown at this width: {said}", style="dim")
+
+
+def table(headings: Sequence[str], rows: Rows, left: int, width: int) -> RenderableType:
+    """A table that is never wider than `width`, in which no number and no word is cut.
+
+    Prose is wrapped between words. Columns that do not fit stand in further tables below, each with the first column
+    again. Where the first column leaves no room for another, every row becomes a list of its cells.
+    """
+    from rich.console import Group
+
+    columns = [_Column.of(headings, rows, place, left) for place in range(len(headings))]
+    if any(_total([columns[0], column]) > width for column in columns[1:]):
+        return Group(*(_record(headings, row, width) for row in rows))
+    groups: list[list[int]] = [[0]]
+    for place in range(1, len(columns)):
+        if _total([columns[each] for each in (*groups[-1], place)]) > width:
+            groups.append([0])
+        groups[-1].append(place)
+    return Group(*(part for places in groups for part in (_group(headings, rows, places, columns, width), "")))
+
+
+@dataclass(frozen=True)
+class _Column:
+    """How wide a column would like to be, and how narrow it may become."""
+
+    natural: int
+    least: int
+    words: bool
+
+    @classmethod
+    def of(cls, headings: Sequence[str], rows: Rows, place: int, left: int) -> _Column:
+        from rich.cells import cell_len
+
+        heading, words = _lines(headings[place]), place < left
+        lines = [line for row in rows for line in _lines(row[place]).split("\n")]
+        cells = max(map(cell_len, lines), default=0)
+        natural = max(cells, *map(cell_len, heading.split("\n")))
+        unbroken = [*heading.split(), *(word for line in lines for word in line.split())] if words else heading.split()
+        longest = max(map(cell_len, unbroken), default=0)
+        return cls(natural, max(longest, min(natural, READABLE) if words else cells), words)
+
+
+def _total(columns: Sequence[_Column]) -> int:
+    return sum(column.least for column in columns) + GAP * (len(columns) - 1)
+
+
+def _group(headings: Sequence[str], rows: Rows, places: Sequence[int], columns: list[_Column], width: int) -> Table:
+    """Some of the columns side by side; what room is left goes to those that want it, the modest ones first."""
+    from rich.text import Text
+
+    widths = {place: min(columns[place].least, width) for place in places}
+    spare = width - _total([columns[place] for place in places])
+    wanting = sorted(places, key=lambda place: columns[place].natural - columns[place].least)
+    for already, place in enumerate(wanting):
+        more = min(columns[place].natural - columns[place].least, max(0, spare) // (len(places) - already))
+        widths[place] += more
+        spare -= more
+    grid = _empty()
+    for place in places:
+        grid.add_column(
+            Text(_lines(headings[place])),
+            justify="left" if columns[place].words else "right",
+            width=widths[place],
+            overflow="fold",
+        )
+    for row in rows:
+        grid.add_row(*(Text(_lines(row[place])) for place in places))
+    return grid
+
+
+def _record(headings: Sequence[str], row: Sequence[str], width: int) -> RenderableType:
+    """One row as a list: its first cell, and below it a line for every other one."""
+    from rich.console import Group
+    from rich.text import Text
+
+    cells = _empty(show_header=False)
+    cells.add_column(overflow="fold", max_width=width // 2)
+    cells.add_column(overflow="fold")
+    for heading, cell in zip(headings[1:], row[1:], strict=True):
+        cells.add_row(Text(f"  {_lines(heading)}"), Text(_lines(cell)))
+    return Group(Text(_lines(row[0]), overflow="fold"), cells, "")
+
+
+def _empty(*, show_header: bool = True) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    return Table(
+        box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, GAP - 1, 0, 0), show_header=show_header
+    )
 
 
 def _lines(text: str) -> str:
     return "\n".join(map(printable, text.split("\n")))
+
+
+def print_prose(text: str) -> None:
+    """Print sentences; on a terminal no word is broken at its edge."""
+    width = screen_width()
+    for line in text.split("\n"):
+        print(textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False) if line.strip() else "")
+
+
+@contextmanager
+def sign_of_life(text: str) -> Iterator[None]:
+    """On a terminal, `text` stands on standard error until anything else is written: libraries take seconds to load."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    streams = [stream for stream in (sys.stdout, sys.stderr) if stream.isatty()]
+    sys.stderr.write(text)
+    sys.stderr.flush()
+
+    def clear() -> None:
+        while streams:
+            del streams.pop().write  # the class's own again
+            if not streams:
+                sys.stderr.write(f"\r{' ' * len(text)}\r")
+                sys.stderr.flush()
+
+    def clearing(write: Callable[[str], int]) -> Callable[[str], int]:
+        def first(line: str) -> int:
+            clear()
+            return write(line)
+
+        return first
+
+    for stream in streams:
+        stream.write = clearing(stream.write)  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        clear()
 
 
 _SECONDS = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0}

@@ -40,6 +40,15 @@ def data_roots() -> tuple[Path, ...]:
     return (root, cache_root() / "data")
 
 
+def on_disk(spec: DatasetSpec) -> bool:
+    """Whether a root has all files of `spec`; they are not opened. One that is computed has none and is always here."""
+    return not spec.files or any(
+        paths and all((root / path).is_file() for path in paths)
+        for root in data_roots()
+        for paths in (tuple(spec.files), spec.unpacked)
+    )
+
+
 def locate(spec: DatasetSpec) -> Located:
     """The root that has the files of `spec`, every hash checked before anything is opened."""
     roots = data_roots()

@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -22,7 +21,7 @@ from gwn.data import load_dataset, make_splits
 from gwn.errors import GWNError
 from gwn.models import model_spec
 from gwn.paper.cell import TRIALS_OF_A_TAU, Cell, Recipe, recipe_of
-from gwn.paper.records import RESULTS, cell_file, read_cell, write_cell
+from gwn.paper.records import Workplace, cell_file, missing, read_cell, write_cell
 from gwn.training import Experiment, TrainConfig, run_experiment
 from gwn.training.config import effective_settings
 from gwn.tuning import Search, SearchJob, best_trial, plan_search, run_search, search_summary
@@ -35,18 +34,6 @@ from gwn.tuning.study import is_finished
 OnStep = Callable[[str], None]
 OnCell = Callable[[Cell, str], None]
 """Called with a cell that is finished, and why it could not be measured, "" where it was."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Workplace:
-    """Where results go, and where what they are made from is kept meanwhile.
-
-    storage   of the studies, a database URL; None for a SQLite file each under `studies/`
-    """
-
-    results: Path = RESULTS
-    runs: Path = Path("runs")
-    storage: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -197,11 +184,6 @@ def _final(
     }
 
 
-def missing(cells: Sequence[Cell], place: Workplace) -> list[Cell]:
-    """The cells without a record; a record that was cut or edited is an error, not a reason to compute it again."""
-    return [cell for cell in cells if read_cell(place.results, cell) is None]
-
-
 def measure_missing(
     cells: Sequence[Cell],
     place: Workplace,
@@ -216,7 +198,7 @@ def measure_missing(
 
     A cell that another process is at is left to it.
     """
-    todo = missing(cells, place)
+    todo = missing(cells, place.results)
     if jobs == 1:
         for cell in todo:
             if time.time() < deadline:

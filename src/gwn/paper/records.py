@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,18 @@ from gwn.paper.cell import Cell
 
 RESULTS = Path("results")
 FORMAT = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workplace:
+    """Where results go, and where what they are made from is kept meanwhile.
+
+    storage   of the studies, a database URL; None for a SQLite file each under `studies/`
+    """
+
+    results: Path = RESULTS
+    runs: Path = Path("runs")
+    storage: str | None = None
 
 
 def cell_file(results: Path, cell: Cell) -> Path:
@@ -57,3 +70,8 @@ def read_cells(results: Path) -> Iterator[tuple[Cell, dict[str, Any]]]:
         record = read_cell(results, cell)
         assert record is not None
         yield cell, record
+
+
+def missing(cells: Sequence[Cell], results: Path) -> list[Cell]:
+    """The cells without a record; a record that was cut or edited is an error, not a reason to compute it again."""
+    return [cell for cell in cells if read_cell(results, cell) is None]

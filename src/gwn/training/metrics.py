@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
-from sklearn.metrics import r2_score, roc_auc_score
 from torch import Tensor
 
 from gwn.errors import GWNError
@@ -21,6 +20,8 @@ def accuracy(logits: Tensor, y: Tensor) -> float:
 
 def roc_auc(logits: Tensor, y: Tensor) -> float:
     """Area under the ROC curve of the second of two classes."""
+    from sklearn.metrics import roc_auc_score
+
     if logits.shape[1] != 2:
         raise GWNError(f"ROC-AUC needs two classes; this graph has {logits.shape[1]}: use accuracy")
     if y.min() == y.max():
@@ -33,6 +34,8 @@ def r2(outputs: Tensor, y: Tensor) -> float:
 
     The same in any units, so standardised outputs and targets give the figure of the original ones.
     """
+    from sklearn.metrics import r2_score
+
     if y.min() == y.max():
         raise GWNError("R² needs at least two different numbers among the nodes it is computed on; label more nodes")
     return float(r2_score(y.double().cpu().numpy(), outputs.reshape(-1).double().cpu().numpy()))

@@ -13,14 +13,6 @@ from typing import Any
 import numpy as np
 import torch.nn.functional as F
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
-from sklearn.metrics import (
-    confusion_matrix,
-    mean_absolute_error,
-    mean_squared_error,
-    precision_recall_fscore_support,
-    r2_score,
-)
 from torch import Tensor
 
 from gwn.training.loss import Scaling
@@ -60,6 +52,8 @@ class Outputs:
         """
         if self.scaling is not None:
             return None
+        from scipy.optimize import minimize_scalar
+
         logits, y = self.val.double().cpu(), self.y_val.cpu()
 
         def cost(log_t: float) -> float:
@@ -83,6 +77,8 @@ def probabilities(logits: Tensor, temperature: float | None = None) -> Tensor:
 
 def judge_numbers(predicted: Tensor, y: Tensor) -> dict[str, Any]:
     """Mean squared and mean absolute error, and R², in the units of the table."""
+    from sklearn.metrics import mean_absolute_error, mean_squared_error, r2_score
+
     truth, given = y.double().cpu().numpy(), predicted.double().cpu().numpy()
     return {
         "mse": float(mean_squared_error(truth, given)),
@@ -93,6 +89,8 @@ def judge_numbers(predicted: Tensor, y: Tensor) -> dict[str, Any]:
 
 def judge_classes(logits: Tensor, y: Tensor, temperature: float) -> dict[str, Any]:
     """Scores of every class, and of all together; balanced accuracy is the mean recall of the classes that occur."""
+    from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
+
     truth, classes = y.cpu().numpy(), list(range(logits.shape[1]))
     given = logits.argmax(1).cpu().numpy()
     precision, recall, f1, support = precision_recall_fscore_support(truth, given, labels=classes, zero_division=0.0)

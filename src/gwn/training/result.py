@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from scipy import stats
+from scipy.special import ndtri, stdtrit
 
 from gwn.errors import GWNError
 from gwn.training.outputs import summary_of_details
@@ -105,7 +105,7 @@ def summarise(values: Sequence[float], shares_of: Sequence[int] = ()) -> Summary
     if count == 1:
         return Summary(mean=mean, sd=None, low=None, high=None, count=1)
     sd = float(np.std(values, ddof=1))
-    half = float(stats.t.ppf(0.975, count - 1)) * sd / math.sqrt(count)
+    half = float(stdtrit(count - 1, 0.975)) * sd / math.sqrt(count)
     low, high = _wilson(mean, half, sum(shares_of)) if shares_of else (mean - half, mean + half)
     return Summary(mean=mean, sd=sd, low=low, high=high, count=count)
 
@@ -113,7 +113,7 @@ def summarise(values: Sequence[float], shares_of: Sequence[int] = ()) -> Summary
 def _wilson(mean: float, half: float, nodes: int) -> tuple[float, float]:
     """Wilson's interval of a share; `half` of Student's says how many independent nodes it is worth."""
     variance = mean * (1 - mean)
-    q = max(half**2 / variance if variance > 0 else 0.0, float(stats.norm.ppf(0.975)) ** 2 / max(1, nodes))
+    q = max(half**2 / variance if variance > 0 else 0.0, float(ndtri(0.975)) ** 2 / max(1, nodes))
     centre, reach = (mean + q / 2) / (1 + q), math.sqrt(q * variance + q * q / 4) / (1 + q)
     return min(mean, max(0.0, centre - reach)), max(mean, min(1.0, centre + reach))  # rounding, where all are right
 
@@ -146,7 +146,7 @@ def paired_gain(changed: Sequence[float], usual: Sequence[float]) -> Gain:
     mean, count = float(differences.mean()), len(usual)
     if count == 1:
         return Gain(mean=mean, low=None, high=None, count=1)
-    half = float(stats.t.ppf(0.975, count - 1) * differences.std(ddof=1) / math.sqrt(count))
+    half = float(stdtrit(count - 1, 0.975) * differences.std(ddof=1) / math.sqrt(count))
     return Gain(mean=mean, low=mean - half, high=mean + half, count=count)
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib.metadata import version
 
 import numpy as np
-import sklearn
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from gwn.adjacency import adjacency_of
 from gwn.errors import GWNError, require_between
-from gwn.models.peers.layers import graph_of
 from gwn.networks.feedforward import row_normalized
 from gwn.sparse import sparse_linear
 
@@ -126,11 +126,10 @@ class BoostedTrees(nn.Module):
             )
         x = row_normalized(x) if self.row_normalize else x
         hop = x.to_dense() if x.layout == torch.sparse_csr else x
-        means = graph_of(x, edge_index, edge_weight, self_loops="none").random_walk.matrix if self.hops else None
+        adjacency = adjacency_of(edge_index, edge_weight, x.shape[0], dtype=x.dtype, self_loops="none")
         found = [hop]
         for _ in range(self.hops):
-            assert means is not None
-            hop = sparse_linear(means, hop)
+            hop = sparse_linear(adjacency.random_walk.matrix, hop)
             found.append(_rounded(hop))
         return torch.cat(found, dim=1)
 
@@ -212,7 +211,7 @@ class BoostedTrees(nn.Module):
             ours = (self.scores(columns[:CHECKED], 0, reached) + self.baseline)[:, outputs].double().cpu().numpy()
             if not np.allclose(ours, raw.reshape(ours.shape), rtol=AGREEMENT, atol=AGREEMENT):
                 raise GWNError(
-                    f"scikit-learn {sklearn.__version__} keeps its trees in another way; install another one"
+                    f"scikit-learn {version('scikit-learn')} keeps its trees in another way; install another one"
                 )
             if done == 0:
                 said = self.baseline.expand(len(both), -1).clone()

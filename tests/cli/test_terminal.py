@@ -1,0 +1,155 @@
+"""Tables at any width: no number and no word is cut, the first column stays; a sign of life comes first."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from commands import Command
+from gwn.cli import terminal
+from gwn.cli.main import main
+from gwn.cli.terminal import Rows, print_prose, print_table, sign_of_life, table
+
+ROOT = Path(__file__).parents[2]
+WIDTHS = (100, 80, 60)
+Table = tuple[Sequence[str], Rows, int]
+
+
+def drawn(headings: Sequence[str], rows: Rows, left: int, width: int) -> str:
+    screen = Console(width=width, file=io.StringIO(), highlight=False)
+    with screen.capture() as text:
+        screen.print(table(headings, rows, left, width))
+    return text.get()
+
+
+def require_whole(headings: Sequence[str], rows: Rows, left: int, width: int) -> None:
+    """Every word and number of every cell stands in the text, within the width, unless it alone is wider."""
+    text = drawn(headings, rows, left, width)
+    assert max(map(len, text.splitlines())) <= width
+    there = set(text.split())
+    for row in rows:
+        for cell in row:
+            assert {word for word in cell.split() if len(word) <= width // 2} <= there
+    for group in re.split(r"\n\s*\n", text.strip()):
+        if "──" in group:
+            assert {word for row in rows for word in row[0].split()} <= set(group.split())
+
+
+@pytest.fixture
+def printed(monkeypatch: pytest.MonkeyPatch) -> list[Table]:
+    """The tables that commands print meanwhile."""
+    kept: list[Table] = []
+
+    def keep(headings: Sequence[str], rows: Rows, left: int, width: int) -> str:
+        kept.append((headings, rows, left))
+        return ""
+
+    monkeypatch.setattr(terminal, "table", keep)
+    return kept
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("models",),
+        ("models", "gwn-fa"),
+        ("data", "list"),
+        ("data", "describe", "csbm", "--split", "stratified"),
+        ("data", "verify", "texas"),
+        ("stability", "csbm"),
+        ("reproduce",),
+        ("reproduce", "table-heterophilic", "--no-compute", "--results", str(ROOT / "results")),
+        ("reproduce", "table-parameters", "--no-compute", "--results", str(ROOT / "results")),
+        ("verify", str(ROOT / "tests" / "golden")),
+    ],
+    ids=" ".join,
+)
+def test_no_table_of_a_command_is_cut(arguments: tuple[str, ...], printed: list[Table], command: Command) -> None:
+    command(*arguments)
+    assert printed
+    for each in printed:
+        for width in WIDTHS:
+            require_whole(*each, width)
+
+
+HARD: tuple[Table, ...] = (
+    (["tau", *"abcdefg"], [["0.2", *["1.083e+04"] * 7]], 0),
+    (["model", "score", "95 % interval"], [["gwn-" + "x" * 50, "99.99", "99.98 to 100.00"]], 1),
+    (["name", "what", "n"], [["a", "word " * 40, "1,234,567"], ["b", "", ""]], 2),
+    (["path", "note"], [["/".join(["folder"] * 30), "-1.25e-300"]], 1),
+    (["empty"], [], 1),
+)
+
+
+@pytest.mark.parametrize("width", [*WIDTHS, 40])
+@pytest.mark.parametrize("hard", HARD, ids=lambda each: str(each[0][0]))
+def test_wide_cells_are_wrapped_stacked_or_listed(hard: Table, width: int) -> None:
+    if hard[1]:
+        require_whole(*hard, width)
+    else:
+        assert "empty" in drawn(*hard, width)
+
+
+def test_columns_of_less_weight_give_way(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    headings, rows = ["name", "kind", "nodes", "edges"], [["cora", "x" * 30, "2,708", "5,278"]]
+    said = {}
+    for width in (60, 30, 12):
+        monkeypatch.setattr(terminal, "screen_width", lambda width=width: width)
+        print_table(headings, rows, left=2, droppable=("kind",))
+        said[width] = capsys.readouterr().out
+    assert "x" * 30 in said[60]
+    assert "Not shown" not in said[60]
+    assert "Not shown at this width: kind" in said[30]
+    assert "5,278" in said[30].split()
+    assert "Not shown" not in said[12], "stacked, and then with everything"
+
+
+def test_prose_breaks_between_words(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(terminal, "screen_width", lambda: 20)
+    print_prose("Neighbours mostly share a class here.\n\nEnd.")
+    assert capsys.readouterr().out == "Neighbours mostly\nshare a class here.\n\nEnd.\n"
+
+
+class Screen(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_sign_of_life_stands_until_something_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    out, err = Screen(), Screen()
+    monkeypatch.setattr(sys, "stdout", out)
+    monkeypatch.setattr(sys, "stderr", err)
+    with sign_of_life("one moment"):
+        assert err.getvalue() == "one moment"
+        print("the answer")
+        assert err.getvalue() == f"one moment\r{' ' * 10}\r"
+        print("more")
+    assert out.getvalue() == "the answer\nmore\n"
+    with sign_of_life("again"):
+        pass
+    assert err.getvalue().endswith(f"again\r{' ' * 5}\r"), "gone in the end, whatever was said"
+
+
+@pytest.mark.parametrize(("arguments", "shown"), [(["models"], True), (["models", "--help"], False)])
+def test_a_command_shows_something_before_it_works(
+    arguments: list[str], shown: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    err = Screen()
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    monkeypatch.setattr(sys, "stderr", err)
+    with pytest.raises(SystemExit):
+        main(arguments)
+    assert err.getvalue().startswith("gwn models: starting ...\r") == shown
+
+
+def test_one_function_draws_all_tables() -> None:
+    drawing = [path.name for path in (ROOT / "src/gwn/cli").glob("*.py") if "rich.table" in path.read_text()]
+    assert drawing == ["terminal.py"]
