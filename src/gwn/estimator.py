@@ -64,6 +64,8 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
     time          seconds for "auto"
     runs          so many networks, each with its own seed and validation nodes; probabilities are their mean
     validation    share of the labelled nodes on which the epoch is chosen; all others are trained on
+    prior         "em" or "validation": correct for classes that are not as frequent elsewhere as among the training
+                  nodes (see `gwn.training.prior`); "none": leave the answers as they are
     settings      settings of the model and of its training by name: see `gwn models NAME`
     epochs        at most this many; None for the usual number
     random_state  the same number gives the same predictions; with "auto" only where the time allows the same trials
@@ -86,6 +88,7 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
         time: float = 60.0,
         runs: int = 1,
         validation: float = 0.2,
+        prior: str = "none",
         settings: Mapping[str, Any] | None = None,
         epochs: int | None = None,
         random_state: Any = 0,
@@ -98,6 +101,7 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
         self.time = time
         self.runs = runs
         self.validation = validation
+        self.prior = prior
         self.settings = settings
         self.epochs = epochs
         self.random_state = random_state
@@ -284,7 +288,7 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _chosen(self, dataset: Dataset, seed: int) -> tuple[ModelSpec, dict[str, Any], dict[str, Any]]:
         """The model, its settings, and those of its training."""
-        given = dict(self.settings or {})
+        given = {**({} if self.prior == "none" else {"prior": self.prior}), **(self.settings or {})}
         if self.model == AUTO:
             from gwn.compare import compare
 

@@ -30,6 +30,7 @@ from gwn.registry import require_known
 from gwn.sparse import take_rows
 from gwn.training.label_input import KnownLabels
 from gwn.training.predict import TrainedModel
+from gwn.training.prior import corrected
 
 TOLERANCE = 0.01
 """How much of all contributions may be missing in their sum."""
@@ -123,6 +124,7 @@ def explain(
     with_edges: bool = False,
     tolerance: float = TOLERANCE,
     temperature: float = 1.0,
+    prior: Mapping[str, Any] | None = None,
 ) -> Explanation:
     """Why `network` answers at `node` of `graph` as it does.
 
@@ -131,18 +133,19 @@ def explain(
     local           whether the network answers for a node from what its edges lead to alone
     with_edges      also take away each edge of the node in turn
     temperature     what logits are divided by to become probabilities, as the run learnt it
+    prior           of the run's record, which the logits are corrected for
     """
     network = _exact(network)
     whole = graph.to("cpu", torch.float64)
     with torch.no_grad():
-        logits: Tensor = network(whole.x, whole.edge_index, whole.edge_weight)[node]
+        logits = corrected(network(whole.x, whole.edge_index, whole.edge_weight)[node], prior)
     if not bool(torch.isfinite(logits).all()):
         raise GWNError("the model overflows on this graph; retrain with a smaller time or tau")
     target, rival = _classes(logits, target, rival)
     baseline = baseline.to("cpu", torch.float64)
 
     def margin(x: Tensor, part: Graph, at: int) -> Tensor:
-        out: Tensor = network(x, part.edge_index, part.edge_weight)[at]
+        out = corrected(network(x, part.edge_index, part.edge_weight)[at], prior)
         return out[target] if rival is None else out[target] - out[rival]
 
     part, nodes, hops = _seen_part(whole, node, baseline, margin, local)
@@ -320,6 +323,7 @@ def explain_run(
         local=spec.local and not spec.transductive and not isinstance(trained.network, KnownLabels),
         with_edges=with_edges,
         temperature=trained.run.temperature or 1.0,
+        prior=trained.run.prior,
     )
     numbers = trained.task == "regression"
     names = ["the number"] if numbers else trained.class_names

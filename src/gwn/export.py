@@ -35,6 +35,8 @@ TOLERANCE = 1e-5
 CHECKED_VALUES = 20_000_000
 """Feature values of the graph on which the file is checked; of a larger graph the first nodes."""
 
+PRIOR_USE = "add log(target) - log(train) of its class to each logit; nothing where train is 0"
+
 EXPORTABLE = (
     *("gwn-sym", "gwn-fa", "gwn-plus", "mlp", "gcn", "graphsage", "sgc", "appnp", "gcn-tuned", "sage-tuned"),
     *("jk-net", "resgcn", "gcnii", "gpr-gnn", "mixhop", "acm-gcn", "jacobi"),
@@ -281,6 +283,7 @@ def _how_to_feed(trained: TrainedModel, graph: Graph, kind: str, file: str, diff
         "classes": trained.class_names,
         "target_mean": trained.run.target_mean if numbers else None,
         "target_spread": trained.run.target_spread if numbers else None,
+        **({} if trained.run.prior is None else {"prior": {**trained.run.prior, "use": PRIOR_USE}}),
         "features": None if graph.feature_names is None else list(graph.feature_names),
         "schema": trained.origin.get("schema"),
         "largest_relative_difference": difference,

@@ -51,6 +51,6 @@ def test_never() -> None:
 
 def test_each_run_has_a_rule_of_its_own() -> None:
     for make in STOPPING.values():
-        assert make(5) is not make(5)
-    assert stops_at(STOPPING["patience"](1), [1.0, 1.0]) == 2  # type: ignore[arg-type]
-    assert stops_at(STOPPING["paper"](1), [float(n) for n in range(30)]) == 11  # type: ignore[arg-type]
+        assert make(5, "score") is not make(5, "score")
+    assert stops_at(STOPPING["patience"](1, "score"), [1.0, 1.0]) == 2  # type: ignore[arg-type]
+    assert stops_at(STOPPING["paper"](1, "score"), [float(n) for n in range(30)]) == 11  # type: ignore[arg-type]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from gwn.cli.options import GraphSource, takes_source
+from gwn.cli.options import PRIOR_HELP, GraphSource, takes_source
 from gwn.cli.terminal import parse_duration, print_prose, print_table, table
 from gwn.errors import GWNError
 
@@ -37,6 +37,7 @@ def compare(
     runs: int = typer.Option(10, help="The most final runs of a model; fewer where the time does not allow them."),
     jobs: int = typer.Option(2, help="Worker processes, of one thread each."),
     seed: int = typer.Option(0, help="The sampler's seed."),
+    prior: str = typer.Option("none", help=PRIOR_HELP),
     settings: list[str] = typer.Option(
         [], "--set", metavar="NAME=VALUE", help="A setting that is not searched, for the models that have it."
     ),
@@ -80,7 +81,7 @@ def compare(
             runs=runs,
             jobs=jobs,
             seed=seed,
-            settings=settings,
+            settings=settings if prior == "none" else [*settings, f"prior={prior}"],
             root=out,
             origin=origin,
             on_snapshot=progress,

@@ -44,6 +44,14 @@ Features = Annotated[
     ),
 ]
 
+PRIOR_HELP = (
+    "Correct answers for classes that are not as frequent elsewhere as among the training nodes: em estimates their "
+    "shares from the unlabelled nodes, validation counts validation labels, none leaves answers as they are."
+)
+PRIOR_AND_ROC_AUC = (
+    "prior: ROC-AUC asks for the order of the nodes, which a prior does not change; it changes the probabilities alone"
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class GraphSource:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from gwn.cli.options import GraphSource, takes_source
+from gwn.cli.options import PRIOR_AND_ROC_AUC, PRIOR_HELP, GraphSource, takes_source
 from gwn.cli.processes import training_processes
 from gwn.cli.terminal import print_table, printable
 from gwn.errors import MOST_RUNS, MOST_SEED, GWNError, require_between
@@ -33,6 +33,10 @@ def train(
         "none", help="masked: show the network the training labels of other nodes; none: features alone."
     ),
     smooth: str = typer.Option("none", help="correct: correct and smooth what the trained network says, or none."),
+    prior: str = typer.Option("none", help=PRIOR_HELP),
+    select: str = typer.Option(
+        "score", help="Which epoch is kept: score, the highest validation score, or loss, the lowest validation loss."
+    ),
     class_weights: str = typer.Option(
         "none", help="balanced: each class weighs as much as the others, which helps rare ones; none: each node does."
     ),
@@ -90,7 +94,7 @@ def train(
         spec = model_spec(model)
         for_model, for_training = parse_settings(spec, [*settings, "precompute=true"] if precompute else settings)
         options = {"device": device, "dtype": dtype, "deterministic": deterministic, "labels": labels, "smooth": smooth}
-        options["class_weights"] = class_weights
+        options |= {"class_weights": class_weights, "prior": prior, "select": select}
         config = TrainConfig(**{**spec.training, **options, **for_training})
         chosen = effective_settings(spec, for_model)
         spec.build(1, 2, **chosen)  # a wrong setting is said before any data is read
@@ -100,6 +104,8 @@ def train(
         if not quiet and (decisions := how_it_was_read(origin)):
             typer.echo(decisions, err=True)
         splits = make_splits(data, split, runs, seed)
+        if not quiet and config.prior != "none" and data.metric == "roc-auc":
+            typer.echo(PRIOR_AND_ROC_AUC, err=True)
         if not quiet and data.tables is not None:
             print_summary(data, splits[0])
         table = None
@@ -168,6 +174,8 @@ def print_result(result: dict[str, Any], folder: Path, details: bool = False) ->
     data, runs = result["dataset"], result["runs"]
     metric = METRICS[result["metric"]]
     title = f"{result['model']} on {data['name']}, {result['split']} split, {metric.title}"
+    if (prior := result["training"].get("prior", "none")) != "none":
+        title += f", shift corrected (prior {prior})"
     headings = ["run", "seed", "validation", "test", "epochs", "seconds", "peak MiB"]
     print_table(headings, [_row(run, metric) for run in runs], title, left=0)
     for part, name in (("val", "validation"), ("test", "test")):

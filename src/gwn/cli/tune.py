@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from gwn.cli.options import GraphSource, takes_source
+from gwn.cli.options import PRIOR_HELP, GraphSource, takes_source
 from gwn.cli.terminal import parse_duration, print_table
 from gwn.errors import MOST_SEED, require_between
 
@@ -47,6 +47,7 @@ def tune(
     ),
     final_runs: int = typer.Option(10, help="Runs of the winner, with seeds 0, 1, ... that the search never saw."),
     seed: int = typer.Option(0, help="The sampler's seed."),
+    prior: str = typer.Option("none", help=PRIOR_HELP),
     settings: list[str] = typer.Option([], "--set", metavar="NAME=VALUE", help="A setting to fix: `gwn models NAME`."),
     out: Path = typer.Option(Path("settings"), help="Folder of the tuned settings."),
     runs: Path = typer.Option(Path("runs"), help="Folder of the final runs."),
@@ -106,7 +107,7 @@ def tune(
         space=space,
         search_splits=search_splits,
         seed=seed,
-        assignments=settings,
+        assignments=settings if prior == "none" else [*settings, f"prior={prior}"],
     )
     file = settings_file(out, model)
     study_name = search.plan.name if name is None else name

@@ -19,6 +19,7 @@ from optuna.trial import FixedTrial, TrialState, create_trial
 from gwn.compare.worker import OUT_OF_TIME
 from gwn.errors import GWNError
 from gwn.models import ModelSpec
+from gwn.training import TrainConfig
 from gwn.tuning.objective import CHECKPOINTS, START, TUNED_TRAINING, chosen_settings
 from gwn.tuning.spaces import SPACES, Space
 from gwn.tuning.storage import silent_optuna
@@ -219,7 +220,8 @@ class ModelSearch:
                 refused.ended, refused.failed = str(error), True
                 self.trials.append(refused)
                 return self._propose() if len(self.trials) < self.limit else None
-        training = {name: getattr(config, name) for name in TUNED_TRAINING}
+        of_training = {entry.name for entry in fields(TrainConfig)}
+        training = {name: getattr(config, name) for name in (*TUNED_TRAINING, *(of_training & self.fixed.keys()))}
         new = Trial(number=number, start=start, parameters=dict(asked.params), settings=settings, training=training)
         self.trials.append(new)
         return new

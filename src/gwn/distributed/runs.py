@@ -33,6 +33,8 @@ def check_divisible(model: nn.Module, config: TrainConfig) -> GWN:
     """The network, if its rows can be computed in several processes with the result of one."""
     if (config.labels, config.smooth) != ("none", "none"):
         raise GWNError("labels=masked and smooth=correct need the whole graph in one process; leave out --processes")
+    if config.prior != "none":
+        raise GWNError(f"prior={config.prior} needs all answers in one process; leave out --processes")
     if not isinstance(model, GWN):
         raise GWNError(
             f"{type(model).__name__} cannot be trained in several processes, only wave networks can; use model "

@@ -52,6 +52,8 @@ class FileExperiment(Experiment):
             raise GWNError("training from files runs on the CPU; use --device cpu")
         if (self.config.labels, self.config.smooth) != ("none", "none"):
             raise GWNError("labels=masked and smooth=correct need the whole graph in memory; leave out --memory")
+        if self.config.prior != "none":
+            raise GWNError(f"prior={self.config.prior} needs all answers in memory; leave out --memory")
         seed = self.seed + number
         seed_everything(seed, self.config.deterministic)
         model = self.model.build(self.graph.num_features, self.graph.num_classes, **self.settings)

@@ -130,7 +130,7 @@ def answers_of(trained: TrainedModel, graph: Graph, split: Split) -> Answers | N
             known=graph.labels[judged].double().cpu().numpy(),
             predicted=trained.scaling.undo(logits).double().cpu().numpy().reshape(-1),
         )
-    shares = probabilities(logits, trained.run.temperature)
+    shares = probabilities(trained.corrected(logits), trained.run.temperature)
     return Answers(
         nodes=judged,
         known=graph.labels[judged].cpu().numpy(),

@@ -17,7 +17,7 @@ from gwn.training.config import TrainConfig
 from gwn.training.loss import NodeLoss, Scaling, balanced_weights, plain_loss
 from gwn.training.metrics import Metric
 from gwn.training.outputs import FALLEN, Outputs
-from gwn.training.stopping import STOPPING
+from gwn.training.stopping import SELECT, STOPPING
 
 
 class NodeTask(Protocol):
@@ -33,12 +33,15 @@ class NodeTask(Protocol):
     scaling: Scaling | None
     on_validation: Callable[[Tensor], None] | None
 
+    def answers(self, said: Tensor) -> tuple[Tensor, Tensor]: ...
+    def outputs_of(self, said: Tensor) -> Outputs: ...
+
 
 @torch.no_grad()
 def fit_trees(
     model: BoostedTrees, task: NodeTask, config: TrainConfig, on_epoch: Callable[[int, float], None] | None = None
 ) -> Fit:
-    """Grow trees, keep as many iterations as give the best validation score (ties: lower loss).
+    """Grow trees, keep as many iterations as are best on validation, as `config.select` says.
 
     An epoch is an iteration. `epochs` limits them, `lr` and `weight_decay` are not used, and no checkpoint is written.
     """
@@ -51,36 +54,36 @@ def fit_trees(
     y_train, y_val, y_test = y[task.train], y[task.val], y[task.test]
     of_class = balanced_weights(y_train, graph.num_classes, config)
     weights = None if of_class is None else of_class[y_train]
-    stopping = STOPPING[config.stopping](config.patience)
+    stopping, merit = STOPPING[config.stopping](config.patience, config.select), SELECT[config.select]
     curves = Curves(train_loss=[], val_loss=[], val=[])
-    best, best_epoch = (-torch.inf, -torch.inf), 0
+    best, kept, best_epoch = (-torch.inf, -torch.inf), (torch.inf, -torch.inf), 0
     seed = torch.initial_seed() % 2**32
     grown = model.grow(known, y_train, asked, weights=weights, most=config.epochs, seed=seed)
     for epoch, (learnt, said) in enumerate(grown, start=1):
-        val = said[: y_val.numel()]
+        val = task.answers(said)[0]
         if task.on_validation is not None:
             task.on_validation(val if task.scaling is None else task.scaling.undo(val).unsqueeze(1))
         loss, score = plain_loss(val, y_val).item(), task.score(val, y_val)
         for curve, number in zip(curves, (task.loss(learnt, y_train).item(), loss, score), strict=True):
             curve.append(number)
-        if epoch == 1 or (score, -loss) > best:
-            best, best_epoch, answers = (score, -loss), epoch, said
+        if epoch == 1 or merit(loss, score) > best:
+            best, kept, best_epoch, answers = merit(loss, score), (loss, score), epoch, said
         if on_epoch is not None:
             on_epoch(epoch, score)
         if stopping.should_stop(loss, score):
             break
     done = len(curves.val)
     model.used.clamp_(max=best_epoch)
-    val, test = answers[: y_val.numel()], answers[y_val.numel() :]
+    outputs = task.outputs_of(answers)
     return Fit(
-        val=best[0],
-        test=task.score(test, y_test) if y_test.numel() else torch.nan,
-        val_loss=-best[1],
+        val=kept[1],
+        test=task.score(outputs.test, y_test) if y_test.numel() else torch.nan,
+        val_loss=kept[0],
         best_epoch=best_epoch,
         epochs=done,
         seconds=time.perf_counter() - started,
         weights={name: tensor.detach().clone() for name, tensor in model.state_dict().items()},
-        outputs=Outputs(val=val, y_val=y_val, test=test, y_test=y_test, scaling=task.scaling),
+        outputs=outputs,
         loss_fell=done == 1 or min(curves.val_loss) < FALLEN * curves.val_loss[0],
         curves=curves,
     )

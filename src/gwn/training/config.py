@@ -15,7 +15,8 @@ from gwn.laplacians import LAPLACIANS
 from gwn.models import ModelSpec
 from gwn.registry import keyword_options, require_known
 from gwn.schemes import SCHEMES
-from gwn.training.stopping import STOPPING
+from gwn.training.prior import PRIORS
+from gwn.training.stopping import SELECT, STOPPING
 
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
 CLASS_WEIGHTS = ("none", "balanced")
@@ -33,6 +34,9 @@ MOST = {
     "threads": 1024,
 }
 """Beyond reason: a slip of the finger, said at once."""
+
+LATER = ("labels", "smooth", "class_weights", "prior", "select")
+"""Settings that came after the first runs had been named."""
 
 SMALL_GRAPH = 200_000
 """Stored feature values plus edges; below that one epoch is a few milliseconds of one thread's work."""
@@ -53,8 +57,12 @@ class TrainConfig:
                     other half; "none": features alone. See `gwn.training.label_input`
     smooth          "correct": what the trained network says is corrected by its errors on training nodes and smoothed,
                     as far as validation likes it; "none": as it is. See `gwn.training.smoothing`
+    prior           "validation" or "em": answers are corrected for classes that are as frequent among the training
+                    nodes as they are not elsewhere; "none": as they are. See `gwn.training.prior`
+    select          "score": the epoch with the highest validation score is kept (ties: lower loss); "loss": that with
+                    the lowest validation loss (ties: higher score)
     stopping        "paper": stop when the validation loss exceeds the mean of the last ten; "patience": stop after
-                    `patience` epochs without a better validation score; "none": run all epochs
+                    `patience` epochs without a better one as `select` says; "none": run all epochs
     device, dtype   where and how precisely to compute
     threads         CPU threads; 0 takes one for a small graph, where waiting for each other costs more than it gives
                     (a factor of ten on a busy machine), and PyTorch's choice for a large one
@@ -70,6 +78,8 @@ class TrainConfig:
     partitions_per_step: int = 1
     labels: str = "none"
     smooth: str = "none"
+    prior: str = "none"
+    select: str = "score"
     stopping: str = "patience"
     patience: int = 50
     device: str = "auto"
@@ -82,6 +92,8 @@ class TrainConfig:
         require_known("stopping rule", self.stopping, STOPPING)
         require_known("labels", self.labels, LABELS)
         require_known("smooth", self.smooth, SMOOTH)
+        require_known("prior", self.prior, PRIORS)
+        require_known("select", self.select, SELECT)
         require_known("dtype", self.dtype, DTYPES)
         require_known("class_weights", self.class_weights, CLASS_WEIGHTS)
         require_known("device", self.device.split(":")[0], DEVICES)
@@ -118,10 +130,10 @@ class TrainConfig:
 
     def to_json(self) -> dict[str, Any]:
         """Everything that is set; what was added later only where it is used, so that the names of other runs stay."""
-        later: dict[str, tuple[str, ...]] = {name: (name,) for name in ("labels", "smooth", "class_weights")}
+        later: dict[str, tuple[str, ...]] = {name: (name,) for name in LATER}
         later["partitions"] = ("partitions", "partitions_per_step")
-        unused = [name for name in later if getattr(self, name) in (0, "none")]
-        skipped = {setting for name in unused for setting in later[name]}
+        usual = {field.name: field.default for field in fields(self)}
+        skipped = {setting for name in later if getattr(self, name) == usual[name] for setting in later[name]}
         return {name: value for name, value in asdict(self).items() if name not in skipped}
 
 

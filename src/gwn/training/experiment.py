@@ -32,6 +32,10 @@ from gwn.training.result import FORMAT, RunResult, environment, summary_of_runs
 OnProgress = Callable[[int, int, float], None]
 OnRun = Callable[[RunResult], None]
 CHECKPOINT = ".checkpoint"
+SELECTION = {
+    "score": "epoch with the best validation score, ties by lower validation loss",
+    "loss": "epoch with the lowest validation loss, ties by better validation score",
+}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -62,7 +66,7 @@ class Experiment:
             "model": self.model.name,
             "settings": dict(self.settings),
             "training": self.config.to_json(),
-            "selection": "epoch with the best validation score, ties by lower validation loss",
+            "selection": SELECTION[self.config.select],
         }
 
     @property
@@ -303,4 +307,5 @@ def _judged(outputs: Outputs) -> dict[str, Any]:
         "target_mean": None if scaling is None else scaling.mean,
         "target_spread": None if scaling is None else scaling.spread,
         "details": outputs.details(temperature),
+        "prior": None if outputs.prior is None else outputs.prior.to_json(),
     }

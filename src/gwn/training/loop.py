@@ -29,8 +29,9 @@ from gwn.training.loss import NodeLoss, Scaling, balanced_weights, loss_for, pla
 from gwn.training.metrics import METRICS
 from gwn.training.outputs import FALLEN, Outputs
 from gwn.training.partitions import Clusters
+from gwn.training.prior import Prior, PriorCorrection, require_converged
 from gwn.training.smoothing import Strength, choose_strength
-from gwn.training.stopping import STOPPING
+from gwn.training.stopping import SELECT, STOPPING
 
 __all__ = [
     "Evaluation",
@@ -96,14 +97,14 @@ def train_task(
     resumed: Checkpoint | None = None,
     checkpoints: Checkpoints | None = None,
 ) -> Fit:
-    """Train epoch by epoch, keep the one with the best validation score (ties: lower loss), restore its weights.
+    """Train epoch by epoch, keep the one that is best on validation as `config.select` says, restore its weights.
 
     resumed       go on from there: the result is that of the run that was not interrupted
     checkpoints   where to write all that is needed to go on
     """
     optimizer = make_optimizer(model, config)
     progress = None if resumed is None else resumed.restore(model, optimizer)
-    stopping = STOPPING[config.stopping](config.patience)
+    stopping, merit = STOPPING[config.stopping](config.patience, config.select), SELECT[config.select]
     best: Fit | None = None if progress is None else progress.best
     history = [] if progress is None else list(progress.history)
     train_loss = [] if progress is None else list(progress.train_loss)
@@ -119,7 +120,7 @@ def train_task(
         seen = task.evaluate()
         if not math.isfinite(seen.val_loss):
             raise task.diverged(epoch, seen.val_loss)
-        if best is None or (seen.val, -seen.val_loss) > (best.val, -best.val_loss):
+        if best is None or merit(seen.val_loss, seen.val) > merit(best.val_loss, best.val):
             best = Fit(
                 val=seen.val,
                 test=seen.test(),
@@ -227,7 +228,7 @@ def fit(
     on_validation: Callable[[Tensor], None] | None = None,
     checkpoints: Checkpoints | None = None,
 ) -> Fit:
-    """Train `model` in place, select the epoch by validation score (ties: lower validation loss), restore it.
+    """Train `model` in place, select the epoch on validation as `config.select` says, restore it.
 
     on_validation   called after every epoch with the logits of the validation nodes, or their predicted numbers [n, 1]
     checkpoints     go on from the one that is there, and write others
@@ -249,7 +250,7 @@ def _smoothed(model: KnownLabels, graph: Graph, task: GraphTask, metric: str, fi
 
     def answers(strength: Strength) -> Tensor:
         model.strength.copy_(torch.tensor(strength))
-        return logits_of(model, graph, task.val)
+        return task.answers()[0]
 
     with torch.no_grad():
         chosen, val = choose_strength(answers, graph.labels[task.val], metric)
@@ -281,8 +282,12 @@ class GraphTask(Task):
         self.score = lookup("metric", metric, METRICS)
         y = graph.labels
         self.train, self.val, self.test = (part.to(y.device) for part in (split.train, split.val, split.test))
-        self.loss = loss_for(balanced_weights(y[self.train], graph.num_classes, config))
-        self.evaluated = torch.cat([self.val, self.test])
+        weights = balanced_weights(y[self.train], graph.num_classes, config)
+        self.loss = loss_for(weights)
+        self.prior = prior_correction(graph, self.train, self.val, weights, config, metric)
+        parted = (self.train, self.val, self.test)
+        others = everyone_else(graph.num_nodes, parted) if config.prior == "em" else self.val[:0]
+        self.evaluated = torch.cat([self.val, self.test, others])
         parts, per_step = config.partitions, config.partitions_per_step
         self.clusters = Clusters.of(graph, self.train, parts, per_step) if parts else None
 
@@ -295,7 +300,7 @@ class GraphTask(Task):
             yield partial(node_loss, self.model, seen, rows, self.loss)
 
     def evaluate(self) -> Evaluation:
-        val, test = self._answers()
+        val, test = self.answers()
         if self.on_validation is not None:
             self.on_validation(val if self.scaling is None else self.scaling.undo(val).unsqueeze(1))
         y_val, y_test = self.graph.labels[self.val], self.graph.labels[self.test]
@@ -307,20 +312,54 @@ class GraphTask(Task):
         )
 
     def outputs(self) -> Outputs:
-        val, test = self._answers()
-        y = self.graph.labels
-        return Outputs(val=val, y_val=y[self.val], test=test, y_test=y[self.test], scaling=self.scaling)
+        return self.outputs_of(self._said())
+
+    def outputs_of(self, said: Tensor) -> Outputs:
+        """What outputs of the nodes `evaluated` are worth; refused where their prior could not be found."""
+        val, test, prior = self._parts(said)
+        if prior is not None:
+            require_converged(prior)
+        y_val, y_test = self.graph.labels[self.val], self.graph.labels[self.test]
+        return Outputs(val=val, y_val=y_val, test=test, y_test=y_test, scaling=self.scaling, prior=prior)
+
+    def answers(self, said: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Outputs for validation and test, corrected for their prior; `said` has those of the nodes `evaluated`."""
+        return self._parts(self._said() if said is None else said)[:2]
 
     @torch.no_grad()
-    def _answers(self) -> tuple[Tensor, Tensor]:
+    def _said(self) -> Tensor:
         self.model.eval()
-        logits = logits_of(self.model, self.graph, self.evaluated)
-        return logits[: self.val.numel()], logits[self.val.numel() :]
+        return logits_of(self.model, self.graph, self.evaluated)
+
+    def _parts(self, said: Tensor) -> tuple[Tensor, Tensor, Prior | None]:
+        sizes = [self.val.numel(), self.test.numel()]
+        val, test, others = torch.split(said, [*sizes, said.shape[0] - sum(sizes)])
+        return (val, test, None) if self.prior is None else self.prior(val, test, others)
 
     def diverged(self, epoch: int, loss: float) -> Diverged:
         if isinstance(self.model, KnownLabels):
             return diverged(self.model.network, self.model.widened(self.graph), epoch, loss)
         return diverged(self.model, self.graph, epoch, loss)
+
+
+def prior_correction(
+    graph: Graph, train: Tensor, val: Tensor, weights: Tensor | None, config: TrainConfig, metric: str
+) -> PriorCorrection | None:
+    """The correction that `config.prior` asks for."""
+    if config.prior == "none":
+        return None
+    y, names = graph.labels, [graph.label_name(number) for number in range(graph.num_classes)]
+    return PriorCorrection(config.prior, y[train], y[val], names, weights, halves=metric != "roc-auc")
+
+
+def everyone_else(nodes: int, parts: Iterable[Tensor]) -> Tensor:
+    """The nodes that are in none of these parts."""
+    left: Tensor | None = None
+    for part in parts:
+        left = torch.ones(nodes, dtype=torch.bool, device=part.device) if left is None else left
+        left[part] = False
+    assert left is not None
+    return left.nonzero().flatten()
 
 
 def node_loss(model: nn.Module, graph: Graph, rows: Tensor, loss: NodeLoss | None = None) -> Tensor:

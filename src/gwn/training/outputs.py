@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from gwn.training.loss import Scaling
+from gwn.training.prior import Prior
 
 MOST_CLASSES = 50
 """A confusion matrix of more classes is not kept: nobody reads it, and it grows with their square."""
@@ -37,6 +38,7 @@ class Outputs:
     """Outputs [n, c] of a network and the targets [n] it learnt, for the nodes of validation and test.
 
     scaling   for numbers: what makes outputs and targets numbers in the units of the table
+    prior     what the outputs are already corrected for
     """
 
     val: Tensor
@@ -44,6 +46,7 @@ class Outputs:
     test: Tensor
     y_test: Tensor
     scaling: Scaling | None = None
+    prior: Prior | None = None
 
     def temperature(self) -> float | None:
         """T > 0 with the least cross-entropy of validation; None for numbers.

@@ -26,8 +26,9 @@ from gwn.training.config import DTYPES, TrainConfig
 from gwn.training.experiment import schema_file
 from gwn.training.label_input import KnownLabels, build_network, rebuild_network
 from gwn.training.loop import GraphTask, predict_logits, seed_everything, train_epochs
-from gwn.training.loss import Scaling
+from gwn.training.loss import Scaling, balanced_weights
 from gwn.training.outputs import Floats, probabilities
+from gwn.training.prior import Prior, corrected, train_shares
 from gwn.training.result import FORMAT, RunResult
 
 COMPARISON = "comparison.json"
@@ -64,6 +65,10 @@ class TrainedModel:
     def shown_labels(self, graph: Graph) -> str:
         """Which labels the network is shown on this graph, in one line; nothing where it sees none."""
         return self.network.on(graph, self.class_names)[1] if isinstance(self.network, KnownLabels) else ""
+
+    def corrected(self, logits: Tensor) -> Tensor:
+        """The network's logits with the prior that the run found, which is that of the graph it was trained on."""
+        return corrected(logits, self.run.prior)
 
     @property
     def task(self) -> str:
@@ -185,7 +190,7 @@ def answers(trained: TrainedModel, graph: Graph, device: str = "auto", calibrate
     if trained.task == "regression":
         found = trained.scaling.undo(logits).unsqueeze(1)
     else:
-        found = probabilities(logits, trained.run.temperature if calibrated else None)
+        found = probabilities(trained.corrected(logits), trained.run.temperature if calibrated else None)
     return np.asarray(found.cpu().numpy(), dtype=np.float64)
 
 
@@ -302,7 +307,7 @@ def refit(folder: Path, dataset: Dataset, device: str = "auto") -> TrainedModel:
     trained_on = content_key({"graph": dataset.graph.content_hash(), "epochs": epochs})
     if (kept := _kept_refit(folder, config, trained_on)) is not None:
         return kept
-    training = TrainConfig(**{**config["training"], "device": device, "epochs": epochs})
+    training = TrainConfig(**{**config["training"], "device": device, "epochs": epochs, "prior": "none"})
     everyone = dataset.graph.labelled.nonzero().flatten()
     nobody = everyone[:0]
     split = Split(train=everyone, val=nobody, test=nobody, kind=EVERYONE, seed=config["seed"])
@@ -318,6 +323,7 @@ def refit(folder: Path, dataset: Dataset, device: str = "auto") -> TrainedModel:
         runs[0],
         best_epoch=epochs,
         temperature=statistics.median(temperatures) if temperatures else None,
+        prior=_prior_of(runs, graph.labels[everyone], len(config["classes"]), training),
         target_mean=None if task.scaling is None else task.scaling.mean,
         target_spread=None if task.scaling is None else task.scaling.spread,
         weights_sha256=sha256,
@@ -341,3 +347,13 @@ def _kept_refit(folder: Path, config: Mapping[str, Any], trained_on: str) -> Tra
     network = _rebuilt(folder, config, read_weights(path.with_suffix(".safetensors"), kept["sha256"]))
     run = RunResult.from_json(kept["record"])
     return TrainedModel(network=network, run=run, config=config, schema=kept["schema"])
+
+
+def _prior_of(runs: Sequence[RunResult], y: Tensor, classes: int, config: TrainConfig) -> dict[str, Any] | None:
+    """The mean of what the runs found, against the training nodes' classes `y`; None where they corrected nothing."""
+    found = [Prior.from_json(run.prior) for run in runs if run.prior is not None]
+    if not found:
+        return None
+    train = train_shares(y.cpu(), classes, balanced_weights(y.cpu(), classes, config))
+    target = np.mean([prior.target for prior in found], axis=0)
+    return Prior(source=found[0].source, train=tuple(train.tolist()), target=tuple(target.tolist())).to_json()

@@ -1,10 +1,16 @@
-"""When to stop: each rule sees one epoch's validation loss and score and says whether it was the last."""
+"""Which epoch is the best, and when to stop: a rule sees one epoch's validation loss and score after the other."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
 from typing import Protocol
+
+SELECT: dict[str, Callable[[float, float], tuple[float, float]]] = {
+    "score": lambda loss, score: (score, -loss),
+    "loss": lambda loss, score: (-loss, score),
+}
+"""From an epoch's validation loss and score to what is compared: the epoch with the largest is kept."""
 
 
 class Stopping(Protocol):
@@ -27,15 +33,15 @@ class PaperStopping:
 
 
 class Patience:
-    """Stop after `patience` epochs without a better score (or, at the same score, a lower loss)."""
+    """Stop after `patience` epochs without a better one, as `select` compares them."""
 
-    def __init__(self, patience: int) -> None:
-        self._patience, self._waited = patience, 0
+    def __init__(self, patience: int, select: str = "score") -> None:
+        self._patience, self._waited, self._merit = patience, 0, SELECT[select]
         self._best = (float("-inf"), float("-inf"))
 
     def should_stop(self, val_loss: float, val_score: float) -> bool:
-        if (val_score, -val_loss) > self._best:
-            self._best, self._waited = (val_score, -val_loss), 0
+        if (merit := self._merit(val_loss, val_score)) > self._best:
+            self._best, self._waited = merit, 0
         else:
             self._waited += 1
         return self._waited >= self._patience
@@ -48,8 +54,8 @@ class Never:
         return False
 
 
-STOPPING: dict[str, Callable[[int], Stopping]] = {
-    "paper": lambda patience: PaperStopping(),
+STOPPING: dict[str, Callable[[int, str], Stopping]] = {
+    "paper": lambda patience, select: PaperStopping(),
     "patience": Patience,
-    "none": lambda patience: Never(),
+    "none": lambda patience, select: Never(),
 }

@@ -1,0 +1,167 @@
+"""Label shift: classes that are as easy to tell apart elsewhere as among the training nodes, but not as frequent.
+
+A network learns `p(c | i)` with the shares `pi_train` of the classes among its training nodes. Where they have other
+shares `pi_target`, Bayes' rule says
+
+    p_target(c | i)  is proportional to  p(c | i) pi_target(c) / pi_train(c),
+
+so the logits of every node get `log pi_target - log pi_train`, before the epoch is chosen. `pi_target` is
+
+    validation   (n_c + 1/2) / (n + C/2), with n_c of n validation nodes in class c. A validation node is scored with
+                 the counts of the half of them that it is not in, so that no label helps to score itself
+    em           the limit of pi(c) <- (sum_i q_i(c) + 1/2) / (n + C/2), with q_i(c) proportional to
+                 p(c | i) pi(c) / pi_train(c), over the n nodes that do not train (Saerens, Latinne and Decaestecker,
+                 Neural Computation 2002). It reads no label beyond those of the training nodes
+
+The 1/2 keeps a class that is not found anywhere from being ruled out. With class weights `pi_train` is what the loss
+sees: weights times counts. Only classes that training has seen have a prior; the logits of others stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from gwn.errors import Diverged, GWNError
+
+PRIORS = ("none", "validation", "em")
+
+PSEUDO = 0.5
+"""Nodes that every class has before any is counted."""
+
+MOST_STEPS = 1000
+CONVERGED = 1e-6
+"""Half the sum of what a step changes of the shares; below it, `em` has found them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prior:
+    """Shares of the classes among the training nodes and where the network is to answer, [c] each.
+
+    source   "validation" or "em"
+    steps    of expectation maximisation; 0 for counts
+    """
+
+    source: str
+    train: tuple[float, ...]
+    target: tuple[float, ...]
+    steps: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        return {"source": self.source, "train": list(self.train), "target": list(self.target), "steps": self.steps}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Prior:
+        """Back from `to_json`."""
+        shares = {name: tuple(float(share) for share in data[name]) for name in ("train", "target")}
+        return cls(source=str(data["source"]), steps=int(data["steps"]), **shares)
+
+    def apply(self, logits: Tensor) -> Tensor:
+        """The logits [n, c] for nodes whose classes have the shares `target`."""
+        target, train = (torch.tensor(shares, dtype=torch.float64) for shares in (self.target, self.train))
+        return logits + log_ratio(target, train).to(logits)
+
+
+def corrected(logits: Tensor, prior: Mapping[str, Any] | None) -> Tensor:
+    """The logits with the prior of a run's record, or as they are where it has none."""
+    return logits if prior is None else Prior.from_json(prior).apply(logits)
+
+
+def log_ratio(target: Tensor, train: Tensor) -> Tensor:
+    """`log pi_target - log pi_train`, [c]; 0 for a class that training has not seen."""
+    seen = train > 0
+    return torch.where(seen, target.double().clamp_min(1e-300).log() - train.double().clamp_min(1e-300).log(), 0.0)
+
+
+def train_shares(y: Tensor, classes: int, weights: Tensor | None = None) -> Tensor:
+    """pi_train [c] of the training nodes' classes `y`, as the loss with these class weights sees them."""
+    counts = torch.bincount(y, minlength=classes).double()
+    counts = counts if weights is None else counts * weights.to(counts)
+    return counts / counts.sum()
+
+
+def counted_shares(y: Tensor, train: Tensor) -> Tensor:
+    """pi_target [c] from the classes `y` of some nodes, over the classes that training has seen."""
+    seen = train > 0
+    counts = torch.bincount(y, minlength=train.numel()).double() + PSEUDO
+    counts = torch.where(seen, counts, 0.0)
+    return counts / counts.sum()
+
+
+def estimated_shares(logits: Tensor, train: Tensor) -> tuple[Tensor, int]:
+    """pi_target [c] by expectation maximisation over these nodes, and its steps; `MOST_STEPS` if it did not converge.
+
+    The likelihood is concave in pi, so that it has one maximum wherever the iteration starts.
+    """
+    seen = (train > 0).nonzero().flatten()
+    pi_train, nodes = train[seen], logits.shape[0]
+    if nodes == 0 or not bool(torch.isfinite(logits).all()):
+        return train, 0
+    p = logits.double()[:, seen].softmax(1) / pi_train
+    pi, steps, moved = pi_train, 0, 1.0
+    while steps < MOST_STEPS and moved >= CONVERGED:
+        q = pi * (p.t() @ (p @ pi).reciprocal())  # sum_i q_i(c)
+        new = (q + PSEUDO) / (nodes + PSEUDO * seen.numel())
+        moved, pi, steps = float((new - pi).abs().sum() / 2), new, steps + 1
+    return torch.zeros_like(train).index_copy(0, seen, pi), steps
+
+
+class PriorCorrection:
+    """The correction of one run: what it has to know beforehand, and what it makes of the answers of an epoch.
+
+    how       "validation" or "em"
+    y_train   classes of the training nodes, and `weights` of the classes in the loss
+    y_val     those of the validation nodes
+    halves    whether validation nodes are scored with the counts of their other half. ROC-AUC does without: it asks
+              for the order of the nodes, which one prior for all of them does not change
+    """
+
+    def __init__(
+        self, how: str, y_train: Tensor, y_val: Tensor, names: Sequence[str], weights: Tensor | None, *, halves: bool
+    ) -> None:
+        if y_train.is_floating_point():
+            raise GWNError(f"prior={how} needs classes; here are numbers to predict: leave it out")
+        self.how, self.y_val, self.halves = how, y_val, halves
+        self.train = train_shares(y_train, len(names), weights)
+        if how == "validation":
+            unseen = torch.bincount(y_val, minlength=len(names)).masked_fill(self.train > 0, 0)
+            if bool(unseen.any()):
+                raise GWNError(
+                    f"prior=validation needs every class of a validation node among the training nodes; "
+                    f"{names[int(unseen.argmax())]!r} has {int(unseen.max())} to validate and none to train on: "
+                    f"use prior=em, or another split"
+                )
+        order = torch.randperm(y_val.numel(), generator=torch.Generator().manual_seed(0)).to(y_val.device)
+        self._halves = (order[: y_val.numel() // 2], order[y_val.numel() // 2 :])
+
+    def __call__(self, val: Tensor, test: Tensor, others: Tensor) -> tuple[Tensor, Tensor, Prior]:
+        """Corrected logits of validation and test, and the prior; `others` are nodes that are in no part."""
+        if self.how == "em":
+            target, steps = estimated_shares(torch.cat([val, test, others]), self.train)
+        else:
+            target, steps = counted_shares(self.y_val, self.train), 0
+        shift = log_ratio(target, self.train).to(val)
+        found = Prior(source=self.how, train=tuple(self.train.tolist()), target=tuple(target.tolist()), steps=steps)
+        return self._of_validation(val, shift), test + shift, found
+
+    def _of_validation(self, val: Tensor, shift: Tensor) -> Tensor:
+        first, second = self._halves
+        if self.how == "em" or not self.halves or first.numel() == 0:
+            return val + shift
+        scored = torch.empty_like(val)
+        for counted, half in ((first, second), (second, first)):
+            scored[half] = val[half] + log_ratio(counted_shares(self.y_val[counted], self.train), self.train).to(val)
+        return scored
+
+
+def require_converged(prior: Prior) -> None:
+    """Refuse shares that expectation maximisation had not found when it ended."""
+    if prior.steps >= MOST_STEPS:
+        raise Diverged(
+            f"prior=em did not converge in {MOST_STEPS} steps: the network's answers hardly differ from node to node, "
+            f"so they do not say how frequent the classes are; use prior=validation, or a model that learns more"
+        )
