@@ -35,3 +35,20 @@ def test_known_labels_from_training_to_predictions(
     assert other.returncode == 0, other.stderr
     assert "not the graph that the model was trained on" in other.stderr
     assert len(pd.read_csv(tmp_path / "other.csv")) == 60
+
+
+def test_a_prior_from_training_to_predictions(tmp_path: Path, tables: tuple[Path, Path], command: Command) -> None:
+    edges, nodes = (str(path) for path in tables)
+    given = ("--edges", edges, "--nodes", nodes, "--label-column", "topic")
+    trained = command("train", *given, "--prior", "em", "--select", "loss", "--runs", "1", "--set", "epochs=20")
+    assert trained.returncode == 0, trained.stderr
+    assert "shift corrected (prior em)" in trained.stdout
+    (folder,) = (tmp_path / "runs").iterdir()
+    result = json.loads((folder / "result.json").read_text())
+    assert result["selection"].startswith("epoch with the lowest validation loss")
+    assert len(result["runs"][0]["prior"]["target"]) == 3
+    assert command("predict", str(folder), "--out", "same.csv").returncode == 0
+    assert len(pd.read_csv(tmp_path / "same.csv")) == 60
+    refused = command("train", *given, "--prior", "test", "--runs", "1")
+    assert refused.returncode == 2
+    assert "known: em, none, validation" in refused.stderr

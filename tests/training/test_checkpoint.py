@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -43,14 +44,14 @@ class Numbers(Task):
         raise AssertionError
 
 
-def run(path: Path | None = None, stop: int = 0, key: str = "a run") -> Fit:
+def run(path: Path | None = None, stop: int = 0, key: str = "a run", select: str = "score") -> Fit:
     """Train a small network, stopping in the middle of epoch `stop`."""
     reseed(0)
     model = nn.Linear(3, 1)
     checkpoints = None if path is None else Checkpoints(path, key, seconds=0.0)
     resumed = None if checkpoints is None else checkpoints.load()
     task = Numbers(model, done=0 if resumed is None else resumed.progress.epoch, stop=stop)
-    return train_task(model, task, CONFIG, resumed=resumed, checkpoints=checkpoints)
+    return train_task(model, task, replace(CONFIG, select=select), resumed=resumed, checkpoints=checkpoints)
 
 
 def facts(fitted: Fit) -> dict[str, Any]:
@@ -68,6 +69,14 @@ def test_goes_on_as_if_nothing_had_happened(stop: int, tmp_path: Path) -> None:
     assert facts(again) == facts(whole)
     for name, weight in whole.weights.items():
         assert torch.equal(again.weights[name], weight)
+
+
+def test_the_rule_that_chooses_the_epoch_goes_on_too(tmp_path: Path) -> None:
+    whole = run(select="loss")
+    assert (whole.best_epoch, whole.epochs) != (run().best_epoch, run().epochs)
+    with pytest.raises(Stop):
+        run(tmp_path / "run.checkpoint", 5, select="loss")
+    assert facts(run(tmp_path / "run.checkpoint", select="loss")) == facts(whole)
 
 
 def test_another_run_is_refused(tmp_path: Path) -> None:

@@ -72,6 +72,13 @@ def test_equal_scores_are_decided_by_the_loss_then_by_the_earlier_epoch() -> Non
     assert result.val_loss == pytest.approx(F.cross_entropy(answer(4, 2, 3.0)[4:8], GRAPH.labels[4:8]).item())
 
 
+def test_the_epoch_may_be_the_one_with_the_lowest_loss() -> None:
+    script = [answer(3, 1, 5.0), answer(2, 2, 0.1), answer(2, 3, 0.1), answer(1, 4, 1.0)]
+    assert run(script)[0].best_epoch == 1
+    result, _ = run(script, select="loss")
+    assert (result.best_epoch, result.val, result.test) == (2, 0.5, 0.5)
+
+
 def test_best_weights_are_a_copy_and_are_put_back() -> None:
     result, model = run([answer(1, 1), answer(4, 1), answer(2, 1), answer(0, 1)], lr=0.1, weight_decay=0.0)
     assert len(set(model.seen)) == 4, "the weight moves in every epoch"

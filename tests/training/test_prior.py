@@ -167,13 +167,11 @@ def test_numbers_and_other_ways_to_train_are_refused() -> None:
 
 
 def test_the_order_of_nodes_and_so_roc_auc_stays() -> None:
-    config = {"epochs": 3, "lr": 0.1}
-    graph, split = GRAPH, SPLIT
     scores = []
     for prior in ("none", "validation", "em"):
         seed_everything(0)
-        network = MODELS["mlp"].build(graph.num_features, 2)
-        scores.append(fit(network, graph, split, TrainConfig(prior=prior, device="cpu", **config), "roc-auc").test)
+        config = TrainConfig(prior=prior, epochs=3, lr=0.1, device="cpu")
+        scores.append(fit(MODELS["mlp"].build(3, 2), GRAPH, SPLIT, config, "roc-auc").test)
     assert scores[0] == pytest.approx(scores[1])
     assert scores[0] == pytest.approx(scores[2])
 
@@ -203,5 +201,5 @@ def test_a_run_keeps_its_prior_and_predictions_use_it(prior: str, tmp_path: Path
     assert right.mean() == pytest.approx(trained.run.test)
     again = refit(folder, dataset)
     assert again.run.prior is not None
-    assert again.run.prior["target"] == trained.run.prior["target"]  # type: ignore[index]
+    assert again.run.prior["target"] == trained.run.prior["target"]
     assert again.run.prior["train"] == train_shares(GRAPH.labels, 2).tolist()

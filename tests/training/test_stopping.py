@@ -45,6 +45,13 @@ def test_patience_takes_a_lower_loss_at_the_same_score_as_better() -> None:
     assert stops_at(Patience(2), [5.0, 4.0, 3.0], [0.5, 0.4, 0.4]) == 3, "but not at a lower score"
 
 
+def test_patience_follows_the_rule_that_chooses_the_epoch() -> None:
+    falling, worse = [5.0, 4.0, 3.0, 2.0], [0.9, 0.8, 0.7, 0.6]
+    assert stops_at(Patience(2), falling, worse) == 3
+    assert stops_at(Patience(2, "loss"), falling, worse) is None
+    assert stops_at(Patience(2, "loss"), falling[::-1], worse[::-1]) == 3
+
+
 def test_never() -> None:
     assert stops_at(Never(), [float(n) for n in range(100)]) is None
 
