@@ -12,9 +12,13 @@ def layer_norm(x: Matrix, w: dict[str, Matrix], place: str) -> Matrix:
     return centred / np.sqrt(x.var(1, keepdims=True) + 1e-5) * w[place + "weight"] + w[place + "bias"]
 
 
-@pytest.mark.parametrize(("name", "acmii"), [("acm-gcn", False), ("acm-gcn", True), ("acm-gcn-plus", False)])
-def test_channels_mixed_node_by_node_by_hand(name: str, acmii: bool) -> None:
-    model = peer(name, acmii=acmii)
+@pytest.mark.parametrize(
+    ("name", "acmii", "factor"),
+    [("acm-gcn", False, 1), ("acm-gcn", True, 1), ("acm-gcn", False, 3), ("acm-gcn-plus", False, 1)],
+)
+def test_channels_mixed_node_by_node_by_hand(name: str, acmii: bool, factor: int) -> None:
+    """The paper's sum, and that of the authors' code, which multiplies three channels by three."""
+    model = peer(name, acmii=acmii, reference=factor == 3)
     w, h, P = weights(model), X.numpy(), walk()
     for layer in range(2):
         place = f"layers.{layer}."
@@ -29,6 +33,6 @@ def test_channels_mixed_node_by_node_by_hand(name: str, acmii: bool) -> None:
         scores = np.stack([part @ w[place + "score"][c] for c, part in enumerate(scored)], 1)
         mixture = np.exp((1 / (1 + np.exp(-scores))) @ w[place + "mix"] / len(parts))
         mixture /= mixture.sum(1, keepdims=True)
-        h = sum(mixture[:, [c]] * part for c, part in enumerate(parts))
+        h = factor * sum(mixture[:, [c]] * part for c, part in enumerate(parts))
         h = relu(h) if layer == 0 else h
     close(output(model), h)

@@ -28,6 +28,24 @@ def test_closed_form(method: str) -> None:
     close(model(x, edges), linear(model.head, torch.from_numpy(np.maximum(H, 0))), 1e-6)
 
 
+def test_closed_form_of_the_authors_equation() -> None:
+    """`dH/dt = a/2 (S - I) H + E`, and no gradient through the source."""
+    reseed(0)
+    model = CGNN(IN, HIDDEN, OUT, time=3.0, alpha=0.8, step_size=0.05, reference=True).double().eval()
+    edges, x = random_edges(N, 12), normal(N, IN)
+    B = (normalise(adjacency(edges, N)) - np.eye(N)) / (1 + np.exp(-0.8)) / 2
+    E = linear(model.encoder, x)
+    whole = np.block([[B, np.eye(N)], [np.zeros((N, 2 * N))]])
+    H = (expm(3.0 * whole) @ np.vstack([E, E]))[:N]
+    close(model(x, edges), linear(model.head, torch.from_numpy(np.maximum(H, 0))), 1e-6)
+    with torch.no_grad():
+        model.head.weight.fill_(1.0)
+        model.encoder.bias.fill_(9.0)  # all states are positive
+    model(x, edges).sum().backward()
+    pulled = expm(3.0 * B).T @ np.ones((N, HIDDEN)) * OUT
+    close(model.encoder.bias.grad, pulled.sum(0), 1e-6)
+
+
 def test_with_weights_the_channels_mix_too() -> None:
     reseed(0)
     model = CGNN(IN, HIDDEN, OUT, time=2.0, alpha=0.8, step_size=0.02, weighted=True).double().eval()

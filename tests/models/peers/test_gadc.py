@@ -37,3 +37,18 @@ def test_it_starts_as_adc() -> None:
         reseed(0)
         models.append(kind(IN, HIDDEN, OUT).double().eval())
     close(models[1](normal(N, IN), random_edges(N, 12)), models[0](normal(N, IN), random_edges(N, 12)), 1e-12)
+
+
+def test_the_authors_code_has_shares_that_start_equal() -> None:
+    reseed(0)
+    model = GADC(IN, HIDDEN, OUT, num_terms=K, reference=True).double().eval()
+    edges, x = random_edges(N, 12), normal(N, IN)
+    T = normalise(adjacency(edges, N, loops="add"))
+    mean = sum(np.linalg.matrix_power(T, k) for k in range(K)) / K
+    first, second = (layer.weight.detach().numpy() for layer in model.layers)
+    close(model(x, edges), mean @ np.maximum(mean @ x.numpy() @ first, 0) @ second, 1e-12)
+    with torch.no_grad():
+        model.diffusion[0].normal_()
+    shares = model.theta(model.diffusion[0])
+    close(shares.sum(0), np.ones(HIDDEN), 1e-12)
+    assert (shares > 0).all()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import torch
 
 from dense import Matrix, adjacency, close, linear, normalise
@@ -36,9 +37,11 @@ def signed(layer: SignedLayer, h: Matrix, A: Matrix) -> Matrix:
     return softplus(2 + scale) * out
 
 
-def test_three_layers() -> None:
+@pytest.mark.parametrize("reference", [False, True])
+def test_three_layers(reference: bool) -> None:
+    """The paper's steps, and those of the authors' code, whose exponent is on `l + 1`."""
     reseed(0)
-    model = GGCN(IN, HIDDEN, OUT, num_layers=4, decay=0.8, exponent=2.0).double().eval()
+    model = GGCN(IN, HIDDEN, OUT, num_layers=4, decay=0.8, exponent=2.0, reference=reference).double().eval()
     with torch.no_grad():
         for layer in model.layers:
             for part in (layer.degree, layer.share, layer.scale):
@@ -47,7 +50,7 @@ def test_three_layers() -> None:
     A = adjacency(edges, N, loops="add")
     h, inner = elu(linear(model.encoder, x)), signed(model.layers[0], x.numpy(), A)
     for number, layer in enumerate(list(model.layers)[1:], start=1):
-        h = h + (1.0 if number == 1 else np.log(0.8 / number**2 + 1)) * elu(inner)
+        h = h + (1.0 if number == 1 else np.log(0.8 / (number + reference) ** 2 + 1)) * elu(inner)
         inner = signed(layer, h, A)
     close(model(x, edges), inner, 1e-11)
 

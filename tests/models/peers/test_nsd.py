@@ -20,13 +20,21 @@ def elu(x: Matrix) -> Matrix:
     return np.where(x > 0, x, np.expm1(np.minimum(x, 0)))
 
 
+def reflections(below: float) -> Matrix:
+    """Of two dimensions: `(I - 2 v v^T / |v|²) (I - 2 e e^T)`, `v = (1, below)`, `e = (0, 1)`."""
+    v = np.array([[1.0], [below]])
+    return (np.eye(2) - 2 * v @ v.T / (v.T @ v)) @ np.diag([1.0, -1.0])
+
+
 def laplacian(model: NSD, layer: int, state: Matrix, A: Matrix, maps: str) -> Matrix:
     """One block row of the coboundary an edge: `F_v x_v - F_u x_u`."""
     own, other = (part[layer].weight.detach().numpy() for part in (model.own, model.other))
 
     def restriction(v: int, u: int) -> Matrix:
         free = np.tanh(state[v] @ own + state[u] @ other)
-        return np.diag(free) if maps == "diagonal" else expm(np.array([[0.0, -free[0]], [free[0], 0.0]]))
+        if maps == "diagonal":
+            return np.diag(free)
+        return reflections(free[0]) if model.reference else expm(np.array([[0.0, -free[0]], [free[0], 0.0]]))
 
     rows = []
     for v in range(N):
@@ -41,10 +49,11 @@ def laplacian(model: NSD, layer: int, state: Matrix, A: Matrix, maps: str) -> Ma
     return scale @ L @ scale
 
 
-@pytest.mark.parametrize("maps", ["diagonal", "orthogonal"])
-def test_sheaf_diffusion(maps: str) -> None:
+@pytest.mark.parametrize(("maps", "reference"), [("diagonal", False), ("orthogonal", False), ("orthogonal", True)])
+def test_sheaf_diffusion(maps: str, reference: bool) -> None:
+    """Orthogonal maps by an exponential, and by the reflections of the authors' code."""
     reseed(0)
-    model = NSD(IN, HIDDEN, OUT, maps=maps, stalk=D, num_layers=2).double().eval()
+    model = NSD(IN, HIDDEN, OUT, maps=maps, stalk=D, num_layers=2, reference=reference).double().eval()
     with torch.no_grad():
         for keep in model.keep:
             keep.normal_()

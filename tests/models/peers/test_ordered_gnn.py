@@ -46,3 +46,13 @@ def test_three_layers(shared: bool) -> None:
 def test_gates_must_fit() -> None:
     with pytest.raises(GWNError, match="multiple of gate_width"):
         OrderedGNN(IN, 6, OUT, gate_width=4)
+
+
+def test_the_authors_code_drops_what_the_head_sees_at_the_rate_of_the_input() -> None:
+    edges, x = random_edges(N, 12), normal(N, IN)
+    for reference, drops in ((False, True), (True, False)):
+        reseed(0)
+        model = OrderedGNN(IN, HIDDEN, OUT, num_layers=1, gate_width=2, input_dropout=0.0, reference=reference).double()
+        model.dropout = 0.0
+        once, again = (model.train()(x, edges) for _ in range(2))
+        assert torch.equal(once, again) is not drops

@@ -10,12 +10,12 @@ from gwn.models import model_spec
 from peer import X, attend, graph, normalised, output, peer, relu, walk, weights
 
 
-def convolve(kind: str, w: dict[str, Matrix], layer: int, h: Matrix) -> Matrix:
+def convolve(kind: str, w: dict[str, Matrix], layer: int, h: Matrix, loops: str = "none") -> Matrix:
     place = f"convs.{layer}."
     if kind == "gcn":
         return normalised() @ h @ w[place + "lin.weight"]
     if kind == "sage":
-        return walk("none") @ h @ w[place + "lin_l.weight"] + h @ w[place + "lin_r.weight"]
+        return walk(loops) @ h @ w[place + "lin_l.weight"] + h @ w[place + "lin_r.weight"]
     projected = h @ w[place + "projection.weight"]
     return attend(graph(), projected, w[place + "att_src"][0, 0], w[place + "att_dst"][0, 0])
 
@@ -53,3 +53,10 @@ def test_published_width_and_unknown_norms() -> None:
     with pytest.raises(GWNError, match="norm"):
         model_spec("gat-tuned").build(2, 2, norm="instance")
     assert torch.is_tensor(output(peer("gcn-tuned")))
+
+
+def test_the_mean_of_graphsage_has_the_node_itself_in_the_published_code() -> None:
+    model = peer("sage-tuned", norm="none", residual=False, num_layers=1, reference=True)
+    w = weights(model)
+    h = relu(convolve("sage", w, 0, X.numpy(), loops="add") + w["convs.0.lin_r.bias"])
+    close(output(model), h @ w["head.weight"] + w["head.bias"])

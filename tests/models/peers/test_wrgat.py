@@ -58,9 +58,11 @@ def test_the_ends_of_a_path_are_alike() -> None:
     close(found["weight_2"][place], 1.0)
 
 
-def test_two_layers() -> None:
+@pytest.mark.parametrize("reference", [False, True])
+def test_two_layers(reference: bool) -> None:
+    """The paper's sums, and the means of the authors' code."""
     reseed(0)
-    model = WRGAT(IN, HIDDEN, OUT, relations=2).double().eval()
+    model = WRGAT(IN, HIDDEN, OUT, relations=2, reference=reference).double().eval()
     edges, x = random_edges(N, 14), normal(N, IN)
     graphs = [graph.csr.to_dense().numpy() for graph in relation_graphs(edges, None, N, torch.float64, 2)]
     close(graphs[0], adjacency(edges, N))
@@ -72,7 +74,8 @@ def test_two_layers() -> None:
         for r, w in enumerate(graphs):
             score = (W[r] @ target[r])[:, None] + (W[r] @ source[r])[None, :]
             e = (w > 0) * np.exp(np.where(score > 0, score, 0.2 * score))
-            out = out + (w * e / np.maximum(e.sum(1, keepdims=True), 1e-300)) @ W[r]
+            many = np.maximum((w > 0).sum(1, keepdims=True), 1) if reference else 1
+            out = out + (w * e / np.maximum(e.sum(1, keepdims=True), 1e-300)) @ W[r] / many
         h = np.maximum(out, 0) if number == 0 else out
     close(model(x, edges), h, 1e-11)
 

@@ -20,14 +20,24 @@ class ACMLayer(nn.Module):
 
     `H_low = relu(P x W_low)`, `H_high = relu((I - P) x W_high)`, `H_identity = relu(x W_identity)` and, with
     `structure`, `H_structure = relu(A W_structure)`. With `filter_last` false (ACMII) the order is `P relu(x W)`.
+
+    reference   three channels are multiplied by three, as the authors' code does
     """
 
     def __init__(
-        self, in_channels: int, out_channels: int, *, structure: bool, layer_norm: bool, filter_last: bool
+        self,
+        in_channels: int,
+        out_channels: int,
+        *,
+        structure: bool,
+        layer_norm: bool,
+        filter_last: bool,
+        reference: bool,
     ) -> None:
         super().__init__()
         channels = 4 if structure else 3
         self.out_channels, self.filter_last = out_channels, filter_last
+        self.factor = 3.0 if reference and not structure else 1.0
         self.linear = Linear(in_channels, 3 * out_channels, bias=False)
         self.structure = NodeWeights(out_channels, bias=False, bound=out_channels**-0.5) if structure else None
         self.norms = nn.ModuleList(nn.LayerNorm(out_channels) for _ in range(channels if layer_norm else 0))
@@ -64,7 +74,7 @@ class ACMLayer(nn.Module):
             torch.stack([norm(p) for norm, p in zip(self.norms, parts, strict=True)], 1) if self.norms else channels
         )
         alpha = torch.softmax(torch.sigmoid((scored * self.score).sum(-1)) @ self.mix / self.mix.shape[0], 1)
-        return (alpha[:, :, None] * channels).sum(1)
+        return self.factor * (alpha[:, :, None] * channels).sum(1)
 
 
 class ACMGCN(nn.Module):
@@ -74,7 +84,7 @@ class ACMGCN(nn.Module):
     paper has on Cora (appendix, optimal settings). `acmii=true` is the paper's ACMII-GCN, the activation before the
     filter. ACM-GCN+ adds the structure channel, whose weights belong to the nodes of one graph, and scores the channels
     after a layer normalisation. The paper's sum is taken as printed; the authors' code multiplies the three-channel
-    one by three.
+    one by three, and so does `reference`.
     """
 
     def __init__(
@@ -88,12 +98,13 @@ class ACMGCN(nn.Module):
         acmii: bool = False,
         structure: bool = False,
         layer_norm: bool = False,
+        reference: bool = False,
     ) -> None:
         super().__init__()
         self.dropout, self.structure = dropout, structure
         widths = [in_channels, *[hidden_channels] * (num_layers - 1), out_channels]
         self.layers = nn.ModuleList(
-            ACMLayer(a, b, structure=structure, layer_norm=layer_norm, filter_last=not acmii)
+            ACMLayer(a, b, structure=structure, layer_norm=layer_norm, filter_last=not acmii, reference=reference)
             for a, b in pairwise(widths)
         )
 

@@ -24,7 +24,9 @@ class CGNN(nn.Module):
     paper (b = 0.5) in every forward pass, `a` is one learned number (the authors' code has one a node, which ties a
     network to its graph), and starts at `alpha`. Defaults are the authors' for Cora (run_cora_cgnn.py): alpha 0.918,
     time 12.1, 16 channels, dropout 0.5 on the input and 0 behind; their solver is dopri5, here rk4 with step 1, so
-    that the steps of one node do not depend on all others.
+    that the steps of one node do not depend on all others. `reference` is the equation of their code,
+    `dH/dt = a/2 (S H - H) + E` without a gradient through that `E`, and `a = sigmoid(alpha)` at first; their self-links
+    of weight 0.555 are left out.
     """
 
     def __init__(
@@ -41,13 +43,15 @@ class CGNN(nn.Module):
         tolerance: float = 1e-4,
         input_dropout: float = 0.5,
         dropout: float = 0.0,
+        reference: bool = False,
     ) -> None:
         super().__init__()
         check_solver(method, time, step_size)
         if not 0.0 < alpha < 1.0:
             raise GWNError(f"alpha must be between 0 and 1; got {alpha}")
         self.solver = (time, method, step_size, tolerance)
-        self.offset = math.log(alpha / (1.0 - alpha))
+        self.offset = alpha if reference else math.log(alpha / (1.0 - alpha))
+        self.reference = reference
         self.input_dropout, self.dropout = input_dropout, dropout
         self.encoder = Linear(in_channels, hidden_channels)
         self.head = Linear(hidden_channels, out_channels)
@@ -77,7 +81,8 @@ class CGNN(nn.Module):
         half, mixing = torch.sigmoid(self.alpha + self.offset) / 2, self.mixing()
 
         def speed(_: Tensor, h: Tensor) -> Tensor:
-            out = half * (h + sparse_linear(matrix, h)) - h + start
+            carried = sparse_linear(matrix, h)
+            out = half * (carried - h) + start.detach() if self.reference else half * (h + carried) - h + start
             return out if mixing is None else out + h @ mixing
 
         end = solve(speed, start, *self.solver)

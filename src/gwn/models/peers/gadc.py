@@ -13,12 +13,40 @@ class GADC(ADC):
 
     The generalised diffusion of the paper: `theta` is free rather than `e^-t t^k / k!`. Settings as for `adc`.
     Choice: the paper does not say where `theta` starts (the authors' code has one constant); here it starts as ADC
-    does, at the heat kernel of `time`.
+    does, at the heat kernel of `time`. `reference` has `theta = softmax(.)` over the powers, as the authors' code does,
+    which starts at their mean.
     """
+
+    def __init__(
+        self,
+        in_channels: int,
+        hidden_channels: int,
+        out_channels: int,
+        *,
+        num_terms: int = 10,
+        time: float = 5.0,
+        per_channel: bool = True,
+        num_layers: int = 2,
+        dropout: float = 0.5,
+        reference: bool = False,
+    ) -> None:
+        super().__init__(
+            in_channels,
+            hidden_channels,
+            out_channels,
+            num_terms=num_terms,
+            time=time,
+            per_channel=per_channel,
+            num_layers=num_layers,
+            dropout=dropout,
+        )
+        self.reference = reference
 
     def diffusion_shape(self, channels: int) -> tuple[int, ...]:
         return (self.num_terms, channels)
 
     def theta(self, change: Tensor) -> Tensor:
+        if self.reference:
+            return torch.softmax(change, 0)
         start = heat_weights(torch.tensor([self.time], dtype=change.dtype, device=change.device), self.num_terms)
         return start + change

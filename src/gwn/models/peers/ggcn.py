@@ -54,7 +54,8 @@ class GGCN(nn.Module):
 
     `H(1) = elu(layer(x)) + elu(x W + c)`; the last layer gives the logits. `Â = D~^-1/2 (A + I) D~^-1/2`. Defaults are
     the authors' for Cora (table_1_GGCN.sh): 32 layers of 16 channels, decay 0.9, exponent 3, dropout 0.5, weight decay
-    1e-3; where `u`, `v` and the scale start (0.5, 0, 2) is theirs too.
+    1e-3; where `u`, `v` and the scale start (0.5, 0, 2) is theirs too. `reference` has `(l + 1)^exponent` in the
+    steps after the first, as their code does; with two layers there is none.
     """
 
     def __init__(
@@ -67,11 +68,13 @@ class GGCN(nn.Module):
         decay: float = 0.9,
         exponent: float = 3.0,
         dropout: float = 0.5,
+        reference: bool = False,
     ) -> None:
         super().__init__()
         if not decay > 0:
             raise GWNError(f"decay must be positive; got {decay}")
         self.decay, self.exponent, self.dropout = decay, exponent, dropout
+        self.first = 1 if reference else 0
         widths = [in_channels, *[hidden_channels] * (num_layers - 1)]
         outs = [*[hidden_channels] * (num_layers - 1), out_channels]
         self.layers = nn.ModuleList(SignedLayer(a, b) for a, b in zip(widths, outs, strict=True))
@@ -89,7 +92,7 @@ class GGCN(nn.Module):
         hidden = None if self.encoder is None else F.elu(self.encoder(features))
         for number, layer in enumerate(list(self.layers)[1:], start=1):
             assert hidden is not None
-            step = 1.0 if number == 1 else math.log(self.decay / number**self.exponent + 1.0)
+            step = 1.0 if number == 1 else math.log(self.decay / (number + self.first) ** self.exponent + 1.0)
             hidden = hidden + step * dropout(F.elu(inner), self.dropout, self.training)
             inner = layer(hidden, graph)
         return inner

@@ -32,7 +32,8 @@ class GRAND(nn.Module):
     authors' `reweight_attention` is off. Defaults are the authors' for Cora (best_params.py of graph-neural-pde): time
     18.29, 8 heads of 16, 80 channels, dropout 0.5 and 0.047, learning rate 0.023 and weight decay 0.0051 (theirs of
     Adamax). Choices: rk4 with step 1, their fixed-step setting, instead of dopri5, whose steps depend on all nodes
-    together; no biases in `K` and `Q` (that of `Q` would cancel in the softmax).
+    together; no biases in `K` and `Q` (that of `Q` would cancel in the softmax). `reference` is the attention of their
+    code for Cora, `squareplus` in the place of `exp` and columns that sum to one, see `column_squareplus`.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class GRAND(nn.Module):
         ppr_alpha: float = 0.05,
         input_dropout: float = 0.5,
         dropout: float = 0.047,
+        reference: bool = False,
     ) -> None:
         super().__init__()
         require_known("variant of grand", variant, VARIANTS)
@@ -60,7 +62,7 @@ class GRAND(nn.Module):
             raise GWNError(f"attention_dim must be a multiple of heads; got {attention_dim} and {heads}")
         self.variant, self.solver, self.heads = variant, (time, method, step_size, tolerance), heads
         self.k, self.ppr_alpha = k, ppr_alpha
-        self.input_dropout, self.dropout = input_dropout, dropout
+        self.input_dropout, self.dropout, self.reference = input_dropout, dropout, reference
         self.encoder = Linear(in_channels, hidden_channels)
         self.key = Linear(hidden_channels, attention_dim, bias=False)
         self.query = Linear(hidden_channels, attention_dim, bias=False)
@@ -93,7 +95,8 @@ class GRAND(nn.Module):
         pattern = graph.matrix.pattern
         keys, queries = (part.chunk(self.heads, dim=1) for part in (self.key(x), self.query(x)))
         scores = [edge_scores(pattern, key, query) for key, query in zip(keys, queries, strict=True)]
-        return edge_softmax(graph, torch.stack(scores, 1) / keys[0].shape[1] ** 0.5).mean(1)
+        normalise = column_squareplus if self.reference else edge_softmax
+        return normalise(graph, torch.stack(scores, 1) / keys[0].shape[1] ** 0.5).mean(1)
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
         graph = self.edges(x, edge_index, edge_weight)
@@ -107,6 +110,16 @@ class GRAND(nn.Module):
         end = solve(speed, start, *self.solver)
         logits: Tensor = self.head(dropout(F.relu(end), self.dropout, self.training))
         return logits
+
+
+def column_squareplus(adjacency: Adjacency, scores: Tensor) -> Tensor:
+    """`A_ij f(s_ij) / sum_k A_kj f(s_kj)` for scores [entries, heads], `f(s) = z/2 + sqrt(z²/4 + 1)`, `z = s - max`."""
+    pattern = adjacency.matrix.pattern
+    z = scores - scores.max()
+    grown = adjacency.plain.values[:, None] * (z / 2 + torch.sqrt(z.square() / 4 + 1))
+    column = pattern.col.long()
+    total = grown.new_zeros(pattern.shape[1], grown.shape[1]).index_add(0, column, grown)
+    return grown / total.index_select(0, column)
 
 
 def edge_softmax(adjacency: Adjacency, scores: Tensor) -> Tensor:

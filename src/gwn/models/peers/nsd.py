@@ -19,11 +19,12 @@ class NSD(nn.Module):
 
     `Δ_F = (D + I)^-1/2 L_F (D + I)^-1/2` with `(L_F x)_v = sum_u A_vu F_v^T (F_v x_v - F_u x_u)`, `D` the diagonal
     blocks of `L_F`. The maps of an edge are learned from the states at its ends, `F_v = tanh(V [x_v || x_u])`: maps
-    "diagonal" (Diag-NSD) or "orthogonal" (O(d)-NSD: the exponential of a skew-symmetric matrix; the paper has
-    Householder products). `e` in (-1, 1) is learned, one a layer and stalk dimension. Defaults are the authors' for
-    Texas (run_texas.sh): stalk 3, four layers, 20 channels, elu, dropout 0.7 behind the encoder, on what is diffused
-    and (from the second layer on) on what the maps are learned from, none on the input; learning rate 0.02, weight
-    decay 5e-3. Choices: diagonal maps as the plain ones; a new sheaf in every layer; `W1` starts near the identity.
+    "diagonal" (Diag-NSD) or "orthogonal" (O(d)-NSD: the exponential of a skew-symmetric matrix; paper and code have
+    Householder products, and so does `reference`). `e` in (-1, 1) is learned, one a layer and stalk dimension. Defaults
+    are the authors' for Texas (run_texas.sh): stalk 3, four layers, 20 channels, elu, dropout 0.7 behind the encoder,
+    on what is diffused and (from the second layer on) on what the maps are learned from, none on the input; learning
+    rate 0.02, weight decay 5e-3. Choices: diagonal maps as the plain ones; a new sheaf in every layer; `W1` starts near
+    the identity.
     """
 
     def __init__(
@@ -37,12 +38,14 @@ class NSD(nn.Module):
         num_layers: int = 4,
         input_dropout: float = 0.0,
         dropout: float = 0.7,
+        reference: bool = False,
     ) -> None:
         super().__init__()
         require_known("kind of sheaf maps", maps, ("diagonal", "orthogonal"))
         if stalk < 1 or (maps == "orthogonal" and stalk < 2):
             raise GWNError(f"stalk must be at least 1, and 2 for orthogonal maps; got {stalk}")
         self.maps, self.stalk, self.input_dropout, self.dropout = maps, stalk, input_dropout, dropout
+        self.reference = reference
         wide, free = stalk * hidden_channels, stalk if maps == "diagonal" else stalk * (stalk - 1) // 2
         self.encoder = Linear(in_channels, wide)
         self.own = nn.ModuleList(Linear(wide, free, bias=False) for _ in range(num_layers))
@@ -70,6 +73,10 @@ class NSD(nn.Module):
         row, col = torch.tril_indices(self.stalk, self.stalk, -1)
         skew = free.new_zeros(len(free), self.stalk, self.stalk)
         skew[:, row, col] = free
+        if self.reference:
+            below = skew + torch.eye(self.stalk, dtype=free.dtype, device=free.device)
+            reflected: Tensor = torch.linalg.householder_product(below, 2 / below.square().sum(1))
+            return reflected
         return torch.matrix_exp(skew - skew.transpose(1, 2))
 
     def laplacian(self, layer: int, state: Tensor, mixed: Tensor, graph: Adjacency) -> Tensor:

@@ -21,7 +21,8 @@ class OrderedGNN(nn.Module):
     Defaults are the authors' for Cora (best_params of OrderedGNN): 8 layers, 256 channels in 64 chunks (gate_width 4),
     dropout 0.1 on the input and 0.2 on the states, learning rate 0.005, weight decay 5e-6; `shared_gate` has one gating
     network for all layers, as they have on Texas. Choice: the cumulative sum runs from the first channel to the
-    last; the other direction is the same network with its channels renumbered.
+    last; the other direction is the same network with its channels renumbered. `reference` drops what the head sees
+    at the input's rate, as their code does.
     """
 
     def __init__(
@@ -35,12 +36,14 @@ class OrderedGNN(nn.Module):
         shared_gate: bool = False,
         input_dropout: float = 0.1,
         dropout: float = 0.2,
+        reference: bool = False,
     ) -> None:
         super().__init__()
         if gate_width < 1 or hidden_channels % max(1, gate_width):
             raise GWNError(f"hidden_channels must be a multiple of gate_width; got {hidden_channels} and {gate_width}")
         self.num_layers, self.gate_width = num_layers, gate_width
         self.input_dropout, self.dropout = input_dropout, dropout
+        self.last_dropout = input_dropout if reference else dropout
         self.encoder = Linear(in_channels, hidden_channels)
         self.start = nn.LayerNorm(hidden_channels)
         self.gates = nn.ModuleList(
@@ -64,5 +67,5 @@ class OrderedGNN(nn.Module):
             gate = gate + (1 - gate) * torch.cumsum(torch.softmax(score, dim=1), dim=1)
             wide = gate.repeat_interleave(self.gate_width, dim=1)
             hidden = norm(wide * hidden + (1 - wide) * mean)
-        logits: Tensor = self.head(dropout(hidden, self.dropout, self.training))
+        logits: Tensor = self.head(dropout(hidden, self.last_dropout, self.training))
         return logits

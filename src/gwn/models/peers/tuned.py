@@ -37,7 +37,7 @@ class TunedGNN(nn.Module):
     The defaults are its GraphSAGE row for Squirrel, for all three: three layers of 256, dropout 0.7, batch
     normalisation, residual connections. As published the features are not dropped and GAT has one head; unlike the
     published GAT ours keeps the self-loops of the GAT paper. A bias that batch normalisation would subtract again is
-    left out.
+    left out. `reference` has the node itself in the mean of GraphSAGE, as the published code does.
     """
 
     def __init__(
@@ -51,10 +51,12 @@ class TunedGNN(nn.Module):
         norm: str = "batch",
         residual: bool = True,
         dropout: float = 0.7,
+        reference: bool = False,
     ) -> None:
         super().__init__()
         require_known("norm", norm, NORMS)
         self.conv, self.dropout = conv, dropout
+        self.self_loops = "none" if conv == "sage" and not reference else "add"
         widths = [in_channels, *[hidden_channels] * (num_layers - 1)]
         self.convs = nn.ModuleList(
             _conv(conv, width, hidden_channels, bias=norm != "batch" and not residual) for width in widths
@@ -71,7 +73,7 @@ class TunedGNN(nn.Module):
                 layer.reset_parameters()
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
-        graph = graph_of(x, edge_index, edge_weight, self_loops="none" if self.conv == "sage" else "add")
+        graph = graph_of(x, edge_index, edge_weight, self_loops=self.self_loops)
         edges = (graph.matrix if self.conv == "gcn" else graph.random_walk.matrix,)
         options = {"weighted": edge_weight is not None} if self.conv == "gat" else {}
         hidden: Tensor | SparseMatrix = as_matrix(x)

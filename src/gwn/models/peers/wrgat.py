@@ -30,10 +30,14 @@ MOST_NODES = 30_000
 
 
 class RelationalAttention(nn.Module):
-    """`H' = H W_0 + b + sum_r (w^r ⊙ a^r) H W_r`, `a^r_ij = softmax_j leaky_relu(l_r . W_r h_i + s_r . W_r h_j)`."""
+    """`H' = H W_0 + b + sum_r (w^r ⊙ a^r) H W_r`, `a^r_ij = softmax_j leaky_relu(l_r . W_r h_i + s_r . W_r h_j)`.
 
-    def __init__(self, in_channels: int, out_channels: int, relations: int) -> None:
+    reference   the messages of a relation are averaged, as in the authors' code, and so smaller where there are many
+    """
+
+    def __init__(self, in_channels: int, out_channels: int, relations: int, reference: bool) -> None:
         super().__init__()
+        self.reference = reference
         self.relations = relations
         self.root = Linear(in_channels, out_channels)
         self.maps = Linear(in_channels, relations * out_channels, bias=False)
@@ -54,7 +58,10 @@ class RelationalAttention(nn.Module):
             row, col = graph.pattern.row, graph.pattern.col
             score = (part @ target).index_select(0, row) + (part @ source).index_select(0, col)
             share = softmax(F.leaky_relu(score, 0.2), row.long(), num_nodes=len(out))
-            out = out + attention_product(graph.pattern, share * graph.values, part)
+            values = share * graph.values
+            if self.reference:
+                values = values / torch.bincount(row, minlength=len(out)).index_select(0, row)
+            out = out + attention_product(graph.pattern, values, part)
         return out
 
 
@@ -65,7 +72,7 @@ class WRGAT(nn.Module):
     `r` hops around are alike, with weight `exp(-f_r)`, see `structural_edges`. Defaults of the authors' code
     (exp.py): 128 channels, dropout 0.5 between the layers, weight decay 5e-5. Choices: three structural relations, hops
     0 to 2 (they tune the number, up to ten); nodes without edges have no structure to compare, so the features alone
-    answer.
+    answer. The paper's messages are summed; those of the authors' code are averaged (`reference`).
     """
 
     def __init__(
@@ -77,13 +84,14 @@ class WRGAT(nn.Module):
         relations: int = 3,
         num_layers: int = 2,
         dropout: float = 0.5,
+        reference: bool = False,
     ) -> None:
         super().__init__()
         if relations < 0:
             raise GWNError(f"relations must not be negative; got {relations}")
         self.relations, self.dropout = relations, dropout
         widths = [in_channels, *[hidden_channels] * (num_layers - 1), out_channels]
-        self.layers = nn.ModuleList(RelationalAttention(a, b, relations + 1) for a, b in pairwise(widths))
+        self.layers = nn.ModuleList(RelationalAttention(a, b, relations + 1, reference) for a, b in pairwise(widths))
 
     def reset_parameters(self) -> None:
         for layer in self.layers:
