@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from rich.console import Console
 
@@ -13,6 +15,7 @@ from commands import Command
 from gwn.cli.compare import _one_line, _standings
 from gwn.compare import Snapshot
 from gwn.compare.course import Standing
+from gwn.data.folders.folder import GraphFolder
 
 Tables = tuple[Path, Path]
 
@@ -68,16 +71,49 @@ def test_r_squared_is_no_percentage_while_a_comparison_runs() -> None:
     assert "-0.250" in drawn.get().split()
 
 
-def test_convert_takes_no_edge_or_node_for_a_header(tables: Tables, command: Command) -> None:
-    for table, what in zip(tables, ("an edge", "a node"), strict=True):
-        whole = table.read_text()
-        table.write_text(whole.split("\n", 1)[1])
-        said = command(
-            *("data", "convert", str(tables[0]), "--nodes", str(tables[1]), "--label-column", "topic", "--out", "f")
-        )
-        assert said.returncode == 2
-        assert f"is {what} and not column names; add a first line" in said.stderr
-        table.write_text(whole)
+def test_convert_reads_compressed_tables_without_headers_as_the_others(tables: Tables, command: Command) -> None:
+    edges, nodes = tables
+    where = ("--nodes", "nodes.csv")
+    assert command("data", "convert", "edges.csv", *where, "--label-column", "topic", "--out", "plain").returncode == 0
+    nodes.write_text(nodes.read_text().split("\n", 1)[1])
+    bare = gzip.compress(edges.read_bytes().split(b"\n", 1)[1])
+    (edges.parent / "bare.csv.gz").write_bytes(bare)
+    said = command("data", "convert", "bare.csv.gz", *where, "--label-column", "column-4", "--out", "bare")
+    assert "is a node and not column names; say --no-header nodes" in said.stderr
+    without = ("--label-column", "column-4", "--no-header", "nodes")
+    said = command("data", "convert", "bare.csv.gz", *where, *without, "--out", "bare")
+    assert "is an edge and not column names; say --no-header edges" in said.stderr
+    said = command("data", "convert", "bare.csv.gz", *where, *without, "--no-header", "edges", "--out", "bare")
+    assert said.returncode == 0, said.stderr
+    plain, found = (GraphFolder.open(edges.parent / name) for name in ("plain", "bare"))
+    for name in ("indptr", "indices", "y"):
+        assert (np.load(plain.path / f"{name}.npy") == np.load(found.path / f"{name}.npy")).all()
+    (edges.parent / "bare.csv.gz").write_bytes(bare[:-40])
+    cut = command("data", "convert", "bare.csv.gz", *where, *without, "--no-header", "edges", "--out", "cut")
+    assert cut.returncode == 2
+    assert len(cut.stderr.splitlines()) == 1
+
+
+def test_a_run_on_tables_without_headers_is_explained(tables: Tables, command: Command) -> None:
+    for table in tables:
+        table.write_text(table.read_text().split("\n", 1)[1])
+    without = ("--no-header", "edges", "--no-header", "nodes", "--label-column", "column-4")
+    assert command("train", *of(tables, *without), "--runs", "1", "--set", "epochs=2", "-q").returncode == 0
+    (run,) = (tables[0].parent / "runs").iterdir()
+    said = command("explain", str(run), "--node", "u7")
+    assert said.returncode == 0, said.stderr
+    assert "column-3" in said.stdout
+
+
+def test_ids_as_labels_are_refused_with_columns_that_may_be_meant(tables: Tables, command: Command) -> None:
+    said = command("data", "describe", *of(tables, "--label-column", "id"))
+    assert said.returncode == 2
+    assert "holds the ids that the edges name" in said.stderr
+    assert "name the column of the classes with --label-column, for example 'city' or 'topic'" in said.stderr
+    said = command("data", "convert", str(tables[0]), "--nodes", str(tables[1]), "--label-column", "age", "--out", "f")
+    assert "train on the tables with `gwn train --task regression` to predict a number" in said.stderr
+    read = of(tables, "--label-column", "age", "--task", "regression")
+    assert command("train", *read, "--runs", "1", "--set", "epochs=2", "-q").returncode == 0
 
 
 def test_other_tables_need_the_id_column_of_the_model(tables: Tables, command: Command) -> None:

@@ -68,7 +68,7 @@ CASES: dict[str, Case] = {
     ),
     "half of the edge columns": (
         {"source_column": "source"},
-        "both the source and the target column",
+        "both --source-column and --target-column",
         {"source_column": "source", "target_column": "target"},
     ),
     "structural kind": (

@@ -33,6 +33,7 @@ b,c,2
 d,d,9
 """
 
+AB = "source,target\na,b\n"
 Load = Callable[..., tuple[Dataset, FeatureSchema]]
 
 
@@ -108,6 +109,27 @@ def test_the_index_that_pandas_writes_is_no_feature(load: Load) -> None:
     graph = load(",id,f,topic\n0,a,5,x\n1,b,6,y\n2,c,7,x\n", ",p,q\n0,a,b\n")[0].graph
     assert graph.feature_names == ("f",)
     assert graph.num_edges == 2
+
+
+@pytest.mark.parametrize("edges", ["source,target\n1,2\n", "source,target\n1,3\n2,1\n"])
+def test_row_names_that_r_writes_are_ids_where_the_edges_go_by_them_and_never_features(load: Load, edges: str) -> None:
+    nodes = ',f,topic\n"1",5,x\n"2",6,y\n"3",7,x\n'
+    dataset, schema = load(nodes, edges)
+    assert schema.id_column == "column-1", "numbers from 1 are not row numbers from 0"
+    assert dataset.graph.node_ids == ("1", "2", "3")
+    dataset, schema = load(',f,id,topic\n"1",5,a,x\n"2",6,b,y\n"3",7,c,x\n', AB)
+    assert dataset.graph.feature_names == ("f",)
+    assert "taken for row names" in schema.decisions()[0]
+
+
+def test_a_column_without_a_name_is_kept_by_its_place_unless_it_is_empty(load: Load) -> None:
+    graph = load("id, f ,,topic,\na,1,9,x,\nb,2,7,y,\nc,3,5,x,\n", AB)[0].graph
+    assert graph.feature_names == ("f", "column-3")
+
+
+def test_a_name_over_two_lines_does_not_make_codes_numbers(load: Load) -> None:
+    graph = load('id,"zip\ncode",topic\na,01583,x\nb,02583,y\nc,01583,x\n', AB)[0].graph
+    assert graph.feature_names == ("zip\ncode=01583", "zip\ncode=02583")
 
 
 def test_a_wide_table(load: Load) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from gwn.cli.options import DropColumns, GraphSource, IdColumn, SourceColumn, TargetColumn, takes_source
+from gwn.cli.options import DropColumns, GraphSource, IdColumn, NoHeader, SourceColumn, TargetColumn, takes_source
 from gwn.cli.terminal import print_table, printable
 from gwn.errors import GWNError
 from gwn.registry import require_known
@@ -189,6 +189,7 @@ def convert(
     source_column: SourceColumn = None,
     target_column: TargetColumn = None,
     drop_columns: DropColumns = [],  # noqa: B006
+    no_header: NoHeader = [],  # noqa: B006
     memory: str = typer.Option("1GB", help="What sorting the edges may take."),
     force: bool = typer.Option(False, "--force", help="Replace a graph folder that is already there."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress."),
@@ -212,6 +213,7 @@ def convert(
             source_column=source_column,
             target_column=target_column,
             drop_columns=drop_columns,
+            no_header=no_header,
             memory=parse_memory(memory),
             force=force,
             on_done=lambda what, share: bar.update(int(1000 * share), what),

@@ -10,7 +10,6 @@ import typer
 from gwn.cli.source import changed_files, reopen
 from gwn.data import Dataset, Split, make_splits
 from gwn.data.schema import FeatureSchema
-from gwn.data.tables import read_table
 from gwn.errors import GWNError
 from gwn.graph import Graph
 from gwn.training import TrainedModel, find_run_folder, load_trained
@@ -46,11 +45,10 @@ class OpenRun:
 
     def cells(self, node: int) -> dict[str, str]:
         """A node's row of the user's table, as it was written; nothing for other graphs."""
-        schema = self.schema
-        if schema is None:
+        if self.schema is None or self.data.tables is None:
             return {}
-        table = read_table(Path(self.trained.origin["nodes"]))
-        return {column.name: table.cell(column.name, node) for column in schema.columns}
+        table = self.data.tables.table
+        return {column.name: table.cell(column.name, node) for column in self.schema.columns}
 
 
 def open_run(run: str, runs: Path, number: int | None = None) -> OpenRun:

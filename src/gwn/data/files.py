@@ -202,7 +202,7 @@ def load_files(
     )
     if schema is not None and schema.endpoints_given and source_column is None and target_column is None:
         source_column, target_column = schema.source_column, schema.target_column
-    ends = endpoint_names(edge_table, source_column, target_column)
+    ends = endpoint_names(edge_table.path.name, list(edge_table.columns), source_column, target_column)
     named_ends = [edge_table.ids(name) for name in ends]
     known = schema is not None
     if schema is None:
@@ -297,22 +297,24 @@ def _endpoints(table: Table, nodes: Table, ids: Any, schema: FeatureSchema, name
     return torch.from_numpy(np.stack([np.asarray(column, dtype=np.int64) for column in found]))
 
 
-def endpoint_names(table: Table, source: str | None, target: str | None) -> tuple[str, str]:
+def endpoint_names(file: str, columns: Sequence[str], source: str | None, target: str | None) -> tuple[str, str]:
     """Which columns of an edge table hold the ends: those that were named, else by their names, else the first two."""
     if (source is None) != (target is None):
-        raise GWNError("give both the source and the target column of the edges, or neither")
+        raise GWNError("give both --source-column and --target-column, the two ends of an edge, or neither")
     if source is not None and target is not None:
-        table.require("source column", source)
-        table.require("target column", target)
+        for what, name in (("source", source), ("target", target)):
+            try:
+                require_known(f"{what} column", name, columns)
+            except GWNError as error:
+                raise GWNError(f"{file}: {error}") from None
         return source, target
-    names = {name.lower(): name for name in table.columns}
+    names = {name.lower(): name for name in columns}
     for a, b in ENDPOINTS:
         if a in names and b in names:
             return names[a], names[b]
-    if len(names) < 2:
-        raise GWNError(f"{table.path.name} has {len(names)} column; edges need two, for example source and target")
-    first, second = list(table.columns)[:2]
-    return first, second
+    if len(columns) < 2:
+        raise GWNError(f"{file} has {len(columns)} column; edges need two, for example source and target")
+    return columns[0], columns[1]
 
 
 def _unknown(text: Any, found: Any) -> list[str]:

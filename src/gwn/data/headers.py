@@ -15,34 +15,28 @@ from gwn.errors import GWNError
 NAMES = "its columns are then called column-1, column-2, ..."
 
 
-def require_edge_header(file: str, ids: Any, ends: tuple[str, str], *, option: bool = True) -> None:
-    """Refuse a table whose column names are themselves an edge.
-
-    option   whether the command has --no-header
-    """
+def require_edge_header(file: str, ids: Any, ends: tuple[str, str]) -> None:
+    """Refuse a table whose column names are themselves an edge."""
     if all(pc.index(ids, name).as_py() >= 0 for name in ends):
-        without = f"say --no-header edges ({NAMES}), or " if option else ""
         raise GWNError(
-            f"{file}: the first line, {','.join(ends)}, is an edge and not column names; {without}add a first line "
-            f"such as source,target"
+            f"{file}: the first line, {','.join(ends)}, is an edge and not column names; say --no-header edges "
+            f"({NAMES}), or add a first line such as source,target"
         )
 
 
-def require_node_header(table: Table, named: Any, *, option: bool = True) -> None:
+def require_node_header(table: Table, named: Any) -> None:
     """Refuse a table whose column names are themselves a node: the id that edges miss, or numbers above numbers.
 
     named    the different ids that the edges name
-    option   whether the command has --no-header
     """
     names = list(table.columns)
     if not (_is_missing_id(table, named) or _numbers_above_numbers(table)):
         return
     shown = ",".join(names[:6]) + (",..." if len(names) > 6 else "")
     last = f"--label-column column-{len(names)} is the last"
-    without = f"say --no-header nodes ({NAMES}; {last}), or " if option else ""
     raise GWNError(
-        f"{table.path.name}: the first line, {shown}, is a node and not column names; {without}add a first line with "
-        f"the names"
+        f"{table.path.name}: the first line, {shown}, is a node and not column names; say --no-header nodes ({NAMES}; "
+        f"{last}), or add a first line with the names"
     )
 
 

@@ -11,7 +11,7 @@ import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -118,7 +118,7 @@ def _goes_by_index(
     pair: TablePair, label: str | None, source: str | None, target: str | None, dropped: Sequence[str]
 ) -> bool:
     """Whether the ids that the edges name are those of the data frame's index."""
-    ends = endpoint_names(pair.edges, source, target)
+    ends = endpoint_names(pair.edges.path.name, list(pair.edges.columns), source, target)
     named = different_ids(*(pair.edges.ids(name) for name in ends))
     free = [name for name in pair.nodes.columns if name != label and name not in dropped]
     return choose_id_column(pair.nodes, named, free) == pair.index_column
@@ -140,8 +140,11 @@ def said_in_python() -> Iterator[None]:
     try:
         yield
     except GWNError as error:
-        raise type(error)(_OPTION.sub(_argument, str(error))) from None
+        raise type(error)(_OPTION.sub(_argument, _HEADER.sub(r"\1", str(error)))) from None
 
+
+_HEADER = re.compile(r"(; )say --no-header (?:edges|nodes) \(.*\), or |, or say --no-header .*")
+"""Advice for tables in files; whoever holds a table in memory has named its columns."""
 
 _OPTION = re.compile(rf"({'|'.join(IN_PYTHON)})(?![\w-])(?: ('[^']*'|[^\s,;)'\"]+))?(?= |,|;|\)|$)")
 
@@ -198,7 +201,7 @@ def parquet_bytes(table: Table) -> bytes:
 
 def with_column(table: Table, name: str, values: Any) -> Table:
     """The table with one more column, or with another content in it."""
-    return _in_memory(table.path, pa.table({**table.columns, name: pa.array(values)}))
+    return _in_memory(table.path, pa.table({**table.columns, name: pa.array(values)}), table.row_names)
 
 
 def free_name(table: Table, name: str) -> str:
@@ -217,10 +220,11 @@ def as_array(data: Any) -> NDArray[Any]:
     return np.asarray(data)
 
 
-def _in_memory(path: Path, table: pa.Table) -> Table:
+def _in_memory(path: Path, table: pa.Table, row_names: str | None = None) -> Table:
     plain = pa.Table.from_arrays([_plain(column) for column in table.columns], names=table.column_names)
     made = Table.from_arrow(path, plain)
-    return Table(made.path, made.columns, made.rows, content_hash=hashlib.sha256(parquet_bytes(made)).hexdigest())
+    sha256 = hashlib.sha256(parquet_bytes(made)).hexdigest()
+    return replace(made, content_hash=sha256, row_names=row_names or made.row_names)
 
 
 def _plain(column: Any) -> Any:
@@ -331,7 +335,7 @@ def _from_file(table: Table) -> Table:
         for name, column in columns.items():
             if pa.types.is_string(column.type):
                 columns[name] = pc.replace_substring_regex(column, r"^\s*([+-]?\d+),(\d+)\s*$", r"\1.\2")
-    return _in_memory(table.path, pa.table(columns))
+    return _in_memory(table.path, pa.table(columns), table.row_names)
 
 
 def index_name(frame: Any) -> str | None:

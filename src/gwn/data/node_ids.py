@@ -33,7 +33,7 @@ def choose_id_column(table: Table, named: Any, columns: Sequence[str]) -> str | 
     usual = next((name for name in columns if name.lower() in ID_NAMES), None)
     if len(named) == 0:
         return usual
-    holding = [name for name in columns if _holds(table, name, named)]
+    holding = [name for name in columns if holds_ids(table, name, named)]
     if len(holding) > 1:
         if usual in holding:
             return usual
@@ -59,7 +59,7 @@ def _first(table: Table) -> str:
     return next(iter(table.columns))
 
 
-def _holds(table: Table, name: str, named: Any) -> bool:
+def holds_ids(table: Table, name: str, named: Any) -> bool:
     """Whether every id is in this column, and no cell is there twice."""
     if not table.is_readable(name):
         return False

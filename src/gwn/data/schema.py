@@ -17,7 +17,7 @@ from torch import Tensor
 
 from gwn.data.cells import choose_notation, numbers_of
 from gwn.data.columns import Column, LeftOut, column_from_json, infer_column
-from gwn.data.node_ids import choose_id_column, row_numbers
+from gwn.data.node_ids import choose_id_column, holds_ids, row_numbers
 from gwn.data.structural import structural_kinds, structural_names
 from gwn.data.tables import WHOLE, Table
 from gwn.errors import GWNError
@@ -26,6 +26,7 @@ from gwn.registry import require_known
 from gwn.sparse import SPARSE_DENSITY
 
 ASKED = "left out, as asked"
+ROW_NAMES = "the first column, without a name, is taken for row names: left out"
 TASKS = ("classification", "regression")
 WHOLE_NUMBER = re.compile(WHOLE)
 INTEGER = re.compile(r"-?\d{1,18}")
@@ -94,11 +95,13 @@ class FeatureSchema:
                 if name is not None:
                     table.require(what, name)
         if id_column is None:
+            if label_column is not None and task == "classification" and named is not None:
+                _require_no_id(table, label_column, named)
             free = [name for name in table.columns if name != label_column and name not in drop_columns]
             id_column = choose_id_column(table, pa.array([], pa.string()) if named is None else named, free)
         columns = tuple(
-            LeftOut(name=name, note=ASKED)
-            if name in drop_columns
+            LeftOut(name=name, note=ASKED if name in drop_columns else ROW_NAMES)
+            if name in (*drop_columns, table.row_names)
             else infer_column(table, name, standardise=standardise, text=name in text_columns)
             for name in table.columns
             if name not in (label_column, id_column)
@@ -236,6 +239,27 @@ class FeatureSchema:
             return cls(columns=columns, **given)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise GWNError(f"the description of the features is damaged ({error!r}); train the model again") from error
+
+
+def _require_no_id(table: Table, label: str, named: Any) -> None:
+    """Refuse a label column that alone holds the ids of the nodes, naming columns that may hold classes."""
+    if len(named) == 0 or [name for name in table.columns if holds_ids(table, name, named)] != [label]:
+        return
+    others = [name for name in table.columns if name != label and _may_be_classes(table, name)]
+    such = f", for example {' or '.join(map(repr, others[:3]))}" if others else ""
+    raise GWNError(
+        f"{table.path.name}: label column {label!r} holds the ids that the edges name, a different one in every row; "
+        f"name the column of the classes with --label-column{such}"
+    )
+
+
+def _may_be_classes(table: Table, name: str) -> bool:
+    """Whether a column has several different cells, each of them a few times."""
+    if not table.is_readable(name):
+        return False
+    text = _label_text(table, name)
+    filled = text.filter(pc.not_equal(text, ""))
+    return 2 <= len(pc.unique(filled)) <= max(2, min(20, len(filled) // 3))
 
 
 def _label_text(table: Table, name: str, whole: bool = True) -> Any:

@@ -27,7 +27,7 @@ MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "<NA>")
 """Cells that hold nothing. "None" is not among them: it is a good name for a class."""
 
 INDEX_NAMES = ("", "__index_level_0__")
-"""Columns without a name are row numbers that pandas wrote, not data."""
+"""What columns without a name are called: row numbers or row names that a program wrote, or somebody's data."""
 
 CSV_BLOCK_BYTES = 1 << 24
 """No row may be longer than this."""
@@ -48,6 +48,7 @@ class Table:
     path            the file, or the word that messages use for a table that was never in one
     decimal_comma   whether 1,5 is a number: so where something else than a comma stands between the columns
     content_hash    SHA-256 of a table that was never in a file; the file's own is taken otherwise
+    row_names       a first column without a name: it may hold the ids, but is never a feature
     """
 
     path: Path
@@ -55,18 +56,36 @@ class Table:
     rows: int
     decimal_comma: bool = False
     content_hash: str = ""
+    row_names: str | None = None
     parsed: dict[tuple[str, str], tuple[Floats, Mask]] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def from_arrow(cls, path: Path, table: Any, *, decimal_comma: bool = False, content_hash: str = "") -> Table:
-        """From an Arrow table: row numbers that pandas wrote are left out, two columns of one name are refused."""
-        names = [name for name in table.column_names if name not in INDEX_NAMES]
-        twice = next((name for name in names if names.count(name) > 1), None)
-        if twice is not None:
-            data = ", or say --no-header edges or nodes where the first line is data" if NUMERAL.match(twice) else ""
-            raise GWNError(f"{path} has two columns named {twice!r}; rename one{data}")
-        cells = {name: table[name].combine_chunks() for name in names}
-        return cls(path, cells, table.num_rows, decimal_comma=decimal_comma, content_hash=content_hash)
+        """From an Arrow table: row numbers that pandas wrote are left out, two columns of one name are refused.
+
+        Other columns without a name are called column-1, column-2, ... by their place, unless they are empty.
+        """
+        cells: dict[str, Any] = {}
+        row_names = None
+        for place, written in enumerate(table.column_names):
+            name, column = str(written).strip(), table.column(place).combine_chunks()
+            if name in INDEX_NAMES:
+                if _holds_nothing(column) or (_are_row_numbers(column) and not cells):
+                    continue
+                name = f"column-{place + 1}"
+                row_names = row_names if cells else name
+            if name in cells:
+                data = ", or say --no-header edges or nodes where the first line is data" if NUMERAL.match(name) else ""
+                raise GWNError(f"{path} has two columns named {name!r}; rename one{data}")
+            cells[name] = column
+        return cls(
+            path,
+            cells,
+            table.num_rows,
+            decimal_comma=decimal_comma,
+            content_hash=content_hash,
+            row_names=row_names,
+        )
 
     def sha256(self) -> str:
         """Of what was read."""
@@ -155,11 +174,12 @@ def read_table(path: Path, *, header: bool = True) -> Table:
     try:
         table, separator = SUFFIXES[suffix](path, head, header)
     except (pa.ArrowException, OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise GWNError(_what_is_wrong(path, error)) from None
+        raise GWNError(what_is_wrong(path, error)) from None
     return Table.from_arrow(path, table, decimal_comma=separator in (";", "\t"))
 
 
-def _what_is_wrong(path: Path, error: Exception) -> str:
+def what_is_wrong(path: Path, error: Exception) -> str:
+    """What a reader's error means for somebody who has the file, in one line."""
     said = first_line(error)
     if "UTF8" in said or isinstance(error, UnicodeDecodeError):
         name, plain = shlex.quote(path.name), shlex.quote("utf8-" + path.name.removesuffix(".gz"))
@@ -200,34 +220,34 @@ def first_line(error: Exception) -> str:
     return (str(error).strip() or type(error).__name__).splitlines()[0][:200]
 
 
-def _read_parquet(path: Path, head: bytes, header: bool) -> tuple[Any, str]:
+def require_parquet(path: Path, head: bytes, header: bool) -> None:
+    """Refuse a file that is named as Parquet and is not, or whose columns are said to have no names."""
     if not head.startswith(b"PAR1"):
         raise GWNError(f"{path} is named as Parquet but is not; rename it if it is CSV, or write it again")
     if not header:
         raise GWNError(f"{path} is a Parquet file, whose columns have names; leave --no-header out for it")
+
+
+def require_text(path: Path, head: bytes) -> None:
+    """Refuse a file that is named as CSV and is not text."""
+    if head.startswith(b"PAR1"):
+        raise GWNError(f"{path} is a Parquet file; rename it to {path.with_suffix('.parquet').name}")
+    if b"\0" in head and path.suffix.lower() != ".gz":
+        raise GWNError(f"{path} is not text, so it is not a CSV file; save the table as CSV in UTF-8, or as Parquet")
+
+
+def _read_parquet(path: Path, head: bytes, header: bool) -> tuple[Any, str]:
+    require_parquet(path, head, header)
     return pa.parquet.read_table(path), ""
 
 
 def _read_csv(path: Path, head: bytes, header: bool) -> tuple[Any, str]:
     compressed = path.suffix.lower() == ".gz"
-    if head.startswith(b"PAR1"):
-        raise GWNError(f"{path} is a Parquet file; rename it to {path.with_suffix('.parquet').name}")
-    if b"\0" in head and not compressed:
-        raise GWNError(f"{path} is not text, so it is not a CSV file; save the table as CSV in UTF-8, or as Parquet")
-    with (gzip.open if compressed else open)(path, "rt", encoding="utf-8-sig", newline="") as file:
-        first = next((line for line in file if line.strip()), "").rstrip("\r\n")
-    if not first:
-        raise GWNError(f"{path} is empty")
-    separator = "\t" if suffix_of(path) == ".tsv" else max(",;\t", key=first.count)
-    names = next(csv.reader([first], delimiter=separator))
-    if not header:
-        names = [f"column-{number}" for number in range(1, len(names) + 1)]
-    table = pa.csv.read_csv(
-        path,
-        read_options=pa.csv.ReadOptions(block_size=CSV_BLOCK_BYTES, column_names=None if header else names),
-        parse_options=pa.csv.ParseOptions(delimiter=separator, newlines_in_values=True),
-        convert_options=pa.csv.ConvertOptions(column_types={name: pa.string() for name in names}),
-    )
+    require_text(path, head)
+    separator, names = csv_layout(path, header)
+    table = _all_text(path, separator, names, header)
+    if not set(names) >= set(table.column_names):  # a name goes over several lines, and its column was guessed at
+        table = _all_text(path, separator, table.column_names, header)
     if table.num_rows and any("\n" in str(table[at][-1]) for at in range(table.num_columns)):
         with (gzip.open if compressed else open)(path, "rb") as file:
             if sum(line.count(b'"') for line in file) % 2:
@@ -235,7 +255,42 @@ def _read_csv(path: Path, head: bytes, header: bool) -> tuple[Any, str]:
     return table, separator
 
 
+def _all_text(path: Path, separator: str, names: Sequence[str], header: bool) -> Any:
+    """Every cell as it is written: 01583 is no number yet."""
+    return pa.csv.read_csv(
+        path,
+        read_options=pa.csv.ReadOptions(block_size=CSV_BLOCK_BYTES, column_names=None if header else names),
+        parse_options=pa.csv.ParseOptions(delimiter=separator, newlines_in_values=True),
+        convert_options=pa.csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string())),
+    )
+
+
+def csv_layout(path: Path, header: bool) -> tuple[str, list[str]]:
+    """What stands between the columns of a CSV file, and their names: the first line, or numbers without a header."""
+    with (gzip.open if path.suffix.lower() == ".gz" else open)(path, "rt", encoding="utf-8-sig", newline="") as file:
+        first = next((line for line in file if line.strip()), "").rstrip("\r\n")
+    if not first:
+        raise GWNError(f"{path} is empty")
+    separator = "\t" if suffix_of(path) == ".tsv" else max(",;\t", key=first.count)
+    names = next(csv.reader([first], delimiter=separator))
+    return separator, names if header else [f"column-{number}" for number in range(1, len(names) + 1)]
+
+
 SUFFIXES = {".csv": _read_csv, ".tsv": _read_csv, ".parquet": _read_parquet, ".pq": _read_parquet}
+
+
+def _holds_nothing(column: Any) -> bool:
+    """Whether every cell is empty."""
+    if column.null_count == len(column):
+        return True
+    return pa.types.is_string(column.type) and not pc.any(pc.not_equal(pc.utf8_trim_whitespace(column), "")).as_py()
+
+
+def _are_row_numbers(column: Any) -> bool:
+    """Whether the cells are 0, 1, 2, ..., which say no more than the place of a row."""
+    if not (pa.types.is_string(column.type) or pa.types.is_integer(column.type)):
+        return False
+    return bool(pc.cast(column, pa.string()).equals(pc.cast(pa.array(np.arange(len(column))), pa.string())))
 
 
 def _whole_numbers(column: Any) -> Any:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import csv
+import gzip
 import re
 import shutil
+import zlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,13 +21,25 @@ import pyarrow.parquet as pq
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from gwn.data.files import ENDPOINTS
+from gwn.data.files import endpoint_names
 from gwn.data.folders.csr_builder import CSRBuilder
 from gwn.data.folders.folder import FolderWriter, GraphFolder, new_folder
 from gwn.data.headers import require_edge_header, require_node_header
 from gwn.data.node_ids import different_ids
 from gwn.data.schema import FeatureSchema
-from gwn.data.tables import SUFFIXES, WHOLE, Table, first_line, read_head, read_table
+from gwn.data.tables import (
+    INDEX_NAMES,
+    SUFFIXES,
+    WHOLE,
+    Table,
+    csv_layout,
+    read_head,
+    read_table,
+    require_parquet,
+    require_text,
+    suffix_of,
+    what_is_wrong,
+)
 from gwn.errors import GWNError
 from gwn.graph import UNLABELLED
 from gwn.io import require_space
@@ -53,20 +67,29 @@ class EdgeBatch:
 
 @dataclass(frozen=True, kw_only=True)
 class EdgeFile:
-    """A file of edges and the names of its two columns."""
+    """A file of edges and the names of its two columns.
+
+    columns   all names, where the file does not have them itself
+    """
 
     path: Path
     source: str
     target: str
     separator: str = ","
+    columns: tuple[str, ...] | None = None
 
     @property
     def is_parquet(self) -> bool:
         return self.path.suffix.lower() in (".parquet", ".pq")
 
+    @property
+    def is_compressed(self) -> bool:
+        return self.path.suffix.lower() == ".gz"
+
     def line(self, row: int) -> str:
-        """Where row `row` (from 0) stands, for messages; a CSV file has a line of column names above it."""
-        return f"{self.path.name}, row {row + 1}" if self.is_parquet else f"{self.path.name}, line {row + 2}"
+        """Where row `row` (from 0) stands, for messages; most CSV files have a line of column names above it."""
+        above = 1 if self.columns is None else 0
+        return f"{self.path.name}, row {row + 1}" if self.is_parquet else f"{self.path.name}, line {row + 1 + above}"
 
     def batches(self) -> Iterator[EdgeBatch]:
         """All edges, in the order of the file."""
@@ -77,8 +100,9 @@ class EdgeFile:
                 source, target = batch.column(self.source), batch.column(self.target)
                 yield EdgeBatch(source=source, target=target, first_row=row, done=min(1.0, done))
                 row += batch.num_rows
-        except (pa.ArrowException, OSError) as error:
-            raise GWNError(f"{self.path} cannot be read behind row {row}: {first_line(error)}") from None
+        except (pa.ArrowException, OSError, EOFError, zlib.error) as error:
+            said = what_is_wrong(self.path, error)
+            raise GWNError(f"{said} (behind row {row})" if "cannot be read" in said else said) from None
 
     def _parquet(self) -> Iterator[tuple[Any, float]]:
         with pa.parquet.ParquetFile(self.path) as file:
@@ -92,10 +116,13 @@ class EdgeFile:
         parse = pa.csv.ParseOptions(delimiter=self.separator)
         names = (self.source, self.target)
         convert = pa.csv.ConvertOptions(include_columns=names, column_types=dict.fromkeys(names, pa.string()))
-        options = pa.csv.ReadOptions(block_size=BLOCK_BYTES, use_threads=False)  # threads would lose the line numbers
-        with self.path.open("rb") as file:
+        options = pa.csv.ReadOptions(  # threads would lose the line numbers
+            block_size=BLOCK_BYTES, use_threads=False, column_names=self.columns
+        )
+        with self.path.open("rb") as file, ExitStack() as stack:
+            plain = stack.enter_context(gzip.open(file)) if self.is_compressed else file
             try:
-                reader = pa.csv.open_csv(file, read_options=options, parse_options=parse, convert_options=convert)
+                reader = pa.csv.open_csv(plain, read_options=options, parse_options=parse, convert_options=convert)
                 for batch in reader:
                     yield batch, file.tell() / size
             except pa.ArrowInvalid as error:
@@ -109,40 +136,33 @@ class EdgeFile:
                 ) from error
 
 
-def open_edges(path: Path, source: str | None = None, target: str | None = None) -> EdgeFile:
+def open_edges(path: Path, source: str | None = None, target: str | None = None, *, header: bool = True) -> EdgeFile:
     """The file with its columns found: those named, else source and target or the like, else the first two."""
     path = Path(path)
-    if path.suffix.lower() == ".gz":
-        raise GWNError(f"{path} is compressed, and edges are read in a stream here; unpack it first: gunzip -k {path}")
-    if path.suffix.lower() not in SUFFIXES:
+    suffix, separator = suffix_of(path), ","
+    if suffix not in SUFFIXES:
         raise GWNError(f"{path} is neither CSV nor Parquet; the file name must end in {', '.join(SUFFIXES)}")
-    head, separator = read_head(path), ","
-    if path.suffix.lower() in (".parquet", ".pq"):
-        if not head.startswith(b"PAR1"):
-            raise GWNError(f"{path} is named as Parquet but is not; rename it if it is CSV, or write it again")
-        try:
-            names = pa.parquet.read_schema(path).names
-        except (pa.ArrowException, OSError) as error:
-            raise GWNError(f"{path} cannot be read: {first_line(error)}") from None
-    else:
-        if head.startswith(b"PAR1") or b"\0" in head:
-            raise GWNError(f"{path} is not text, so it is not a CSV file; save it as CSV in UTF-8, or as Parquet")
-        header = head.decode("utf-8-sig", errors="replace").splitlines()[0]
-        separator = "\t" if path.suffix.lower() == ".tsv" else max(",;\t", key=header.count)
-        names = next(csv.reader([header], delimiter=separator))
-    if len(names) < 2:
-        raise GWNError(f"{path.name} has {len(names)} column; edges need two, for example source and target")
-    lower = {name.lower(): name for name in names}
-    found = next(((lower[a], lower[b]) for a, b in ENDPOINTS if a in lower and b in lower), (names[0], names[1]))
-    ends = (source or found[0], target or found[1])
-    for name in ends:
-        require_known(f"column of {path.name}", name, names)
-    return EdgeFile(path=path, source=ends[0], target=ends[1], separator=separator)
+    head = read_head(path)
+    try:
+        if suffix in (".parquet", ".pq"):
+            require_parquet(path, head, header)
+            names = list(pa.parquet.read_schema(path).names)
+        else:
+            require_text(path, head)
+            separator, names = csv_layout(path, header)
+    except (pa.ArrowException, OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise GWNError(what_is_wrong(path, error)) from None
+    ends = endpoint_names(path.name, [name for name in names if name not in INDEX_NAMES], source, target)
+    columns = None if header else tuple(names)
+    return EdgeFile(path=path, source=ends[0], target=ends[1], separator=separator, columns=columns)
 
 
 NODE_ROWS = 1 << 14
 BYTES_OF_A_LINE = 6
 """The shortest line of a CSV file of edges worth the name: what the number of edges is guessed from."""
+
+COMPRESSION = 8
+"""How many times longer a compressed file is taken to be; ids of edges rarely shrink more."""
 
 OnDone = Callable[[str, float], None]
 
@@ -157,6 +177,7 @@ def convert(
     source_column: str | None = None,
     target_column: str | None = None,
     drop_columns: Sequence[str] = (),
+    no_header: Sequence[str] = (),
     memory: int = 1 << 30,
     force: bool = False,
     on_done: OnDone = lambda what, share: None,
@@ -165,17 +186,24 @@ def convert(
 
     The node table is read as a whole, its columns encoded as `gwn train --nodes` does; the edges are not.
     """
-    file = open_edges(Path(edges), source_column, target_column)
-    table = read_table(Path(nodes))
+    for which in no_header:
+        require_known("table without a header", which, ("edges", "nodes"))
+    file = open_edges(Path(edges), source_column, target_column, header="edges" not in no_header)
+    table = read_table(Path(nodes), header="nodes" not in no_header)
     first = next(file.batches(), None)
     named = None if first is None else different_ids(*(as_ids(column) for column in (first.source, first.target)))
-    if named is not None:
-        require_node_header(table, named, option=False)
-    schema = FeatureSchema.fit(
-        table, label_column=label_column, id_column=id_column, drop_columns=drop_columns, named=named
-    )
-    schema = replace(schema, source_column=file.source, target_column=file.target)
-    require_edge_header(file.path.name, schema.ids(table), (file.source, file.target), option=False)
+    if named is not None and "nodes" not in no_header:
+        require_node_header(table, named)
+    try:
+        schema = FeatureSchema.fit(
+            table, label_column=label_column, id_column=id_column, drop_columns=drop_columns, named=named
+        )
+    except GWNError as error:  # a folder holds classes
+        there = "train on the tables with `gwn train --task regression`"
+        raise GWNError(str(error).replace("say --task regression", there)) from None
+    schema = replace(schema, source_column=file.source, target_column=file.target, no_header=tuple(no_header))
+    if "edges" not in no_header:
+        require_edge_header(file.path.name, schema.ids(table), (file.source, file.target))
     require_space(Path(out), 4 * table.rows * (len(schema.feature_names) + 3))
     with new_folder(Path(out), force=force) as folder:
         ids = _write_nodes(table, schema, folder, on_done)
@@ -256,6 +284,7 @@ def _write_nodes(table: Table, schema: FeatureSchema, folder: FolderWriter, on_d
 def _write_edges(file: EdgeFile, numbers: NodeNumbers, folder: FolderWriter, memory: int, on_done: OnDone) -> None:
     scratch = folder.path / "buckets"
     size = file.path.stat().st_size
+    size *= COMPRESSION if file.is_compressed else 1
     guess = pq.read_metadata(file.path).num_rows if file.is_parquet else size // BYTES_OF_A_LINE
     builder = CSRBuilder(scratch, numbers.nodes, 2 * guess, memory)
     try:
