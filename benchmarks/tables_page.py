@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 from benchmarks.harness import readable
@@ -18,11 +19,13 @@ def own_tables_table(parts: Parts) -> str:
         return NOT_YET
     part = parts["own-tables"]
     heading = ["tables", f"gwn compare, {part['facts']['time']}", "its model", "reported", "interval"]
-    rows = [[*heading, *BASELINES]]
+    rows = [[*heading, *BASELINES, "by chance"]]
     for row in part["rows"]:
         interval = f"{100 * row['low']:.1f} to {100 * row['high']:.1f}"
         ours = [f"{100 * row['compare']:.1f}", row["winner"], f"{100 * row['reported']:.1f}", interval]
-        rows.append([row["tables"], *ours, *(f"{100 * row[name]:.1f}" for name in BASELINES)])
+        others = [row[name] for name in BASELINES]
+        chance = 196 * math.sqrt(2 * max(others) * (1 - max(others)) / row["blanked"])  # of two independent shares
+        rows.append([row["tables"], *ours, *(f"{100 * other:.1f}" for other in others), f"± {chance:.1f}"])
     return markdown_table(rows)
 
 

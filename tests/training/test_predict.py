@@ -18,6 +18,7 @@ from gwn.io import read_weights, write_json
 from gwn.models import MODELS
 from gwn.training import Experiment, TrainConfig, find_run_folder, load_trained, predict, run_experiment
 from gwn.training.config import effective_settings
+from gwn.training.predict import predictor_of
 
 
 def named_graph() -> Graph:
@@ -165,6 +166,12 @@ def test_a_comparison_stands_for_its_best_run(tmp_path: Path) -> None:
     record = tmp_path / "toy-compare-0" / "comparison.json"
     write_json(record, {"format": 1, "result": {"rows": [{"folder": folder.name}, {"folder": "other"}]}})
     assert find_run_folder("toy-compare-0", tmp_path) == folder
+    assert predictor_of("toy-compare-0", tmp_path) == [(folder, 1.0)]
+    members = [{"folder": "other", "weight": 0.25}, {"folder": folder.name, "weight": 0.75}]
+    write_json(record, {"format": 1, "result": {"rows": [], "predictor": {"members": members}}})
+    assert find_run_folder("toy-compare-0", tmp_path) == tmp_path / "other"
+    assert predictor_of("toy-compare-0", tmp_path) == [(tmp_path / "other", 0.25), (folder, 0.75)]
+    assert predictor_of(folder.name, tmp_path) == []
     write_json(record, {"format": 1, "result": None})
     with pytest.raises(GWNError, match="not finished; give the same `gwn compare` again"):
         find_run_folder(str(record.parent), tmp_path)

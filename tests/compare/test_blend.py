@@ -1,0 +1,73 @@
+"""The blend: weights by validation, never worse there than the best model, and every tested node answered unseen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from graphs import toy_graph
+from gwn.compare import blend
+from gwn.compare.blend import Said, choose_weights, make_blend, mixed
+from gwn.data import Dataset, make_splits
+from gwn.training.outputs import Floats
+
+
+def certain(y: Floats, wrong: slice) -> Floats:
+    """Nine tenths for the right one of two classes, and two tenths for the nodes `wrong`."""
+    right = np.full(y.size, 0.9)
+    right[wrong] = 0.2
+    found = np.empty((y.size, 2))
+    found[np.arange(y.size), y], found[np.arange(y.size), 1 - y] = right, 1 - right
+    return found
+
+
+def said(y: Floats) -> Said:
+    """Two models that err on different nodes, and one that says nothing."""
+    answers = {"a": certain(y, slice(0, 4)), "b": certain(y, slice(4, 8)), "c": np.full((y.size, 2), 0.5)}
+    return Said(val=answers, test=answers, y_val=y, y_test=y)
+
+
+def test_models_that_err_on_different_nodes_share_the_weight() -> None:
+    one = said(np.arange(20) % 2)
+    weights = choose_weights([one])
+    assert weights == pytest.approx({"a": 0.5, "b": 0.5})
+    assert (mixed(one.val, weights).argmax(1) == one.y_val).all()
+
+
+@pytest.mark.parametrize("alike", [False, True])
+def test_a_blend_is_taken_where_validation_likes_it_and_says_how_good_it_is(
+    alike: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dataset = Dataset(
+        name="toy",
+        graph=toy_graph(60, classes=2),
+        metric="accuracy",
+        default_split="tenfold",
+        directed=False,
+        published={},
+        files={},
+    )
+    splits, y = make_splits(dataset, None, 10), dataset.graph.labels.numpy()
+    a, b = certain(y, slice(0, 60, 3)), certain(y, slice(1, 60, 3))
+    answers = {"a": a, "b": a if alike else b}
+
+    def listen(*_: object) -> list[Said]:
+        return [
+            Said(
+                val={name: answer[split.val.numpy()] for name, answer in answers.items()},
+                test={name: answer[split.test.numpy()] for name, answer in answers.items()},
+                y_val=y[split.val.numpy()],
+                y_test=y[split.test.numpy()],
+            )
+            for split in splits
+        ]
+
+    monkeypatch.setattr(blend, "listen", listen)
+    found = make_blend(dataset, splits, {"a": Path("a"), "b": Path("b")})
+    assert dict(found.weights) == pytest.approx({"a": 1.0} if alike else {"a": 0.5, "b": 0.5})
+    assert found.title({"a": "A", "b": "B"}) == ("A" if alike else "Blend of A and B")
+    assert found.together["tested"] == 60, "ten runs test every node"
+    assert found.together["mean"] == pytest.approx(2 / 3 if alike else 1.0)
+    assert np.mean(found.test) == pytest.approx(found.together["mean"])
