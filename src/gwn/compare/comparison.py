@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gwn.compare.blend import BLEND, Blend
-from gwn.compare.course import RUNS_OF_OTHERS, Course, OnSnapshot
+from gwn.compare.course import Course, OnSnapshot
 from gwn.compare.record import Record
 from gwn.compare.search import space_of
 from gwn.compare.verdict import against_best, by_reason, listed, sentence
@@ -324,7 +324,7 @@ def _effort(course: Course) -> list[str]:
         last = listed([title[name] for name in course.searches if name in course.searching])
         found.append(
             "Once every model had a score on validation, the better half was searched on with longer trainings, "
-            f"then the best quarter ({last}). The others have {RUNS_OF_OTHERS} final runs or more."
+            f"then the best quarter ({last}). The others have fewer final runs."
         )
     cut = []
     for name, search in course.searches.items():

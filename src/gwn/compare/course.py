@@ -30,8 +30,8 @@ FINAL_SHARE = 0.4
 """Of the time, for the final runs; the search ends early enough for that, or for as many runs as were asked for."""
 FEWEST_RUNS = 4
 RUNS_OF_OTHERS = 2
-"""Final runs of a model that was not searched to the end, at least: enough to say how far behind it is."""
-MOST_FINAL = 0.6
+"""Final runs of a model that was not searched to the end: enough to say how far behind it is."""
+MOST_FINAL = 0.55
 """Of the time, where even the fewest runs need more than their share."""
 LAST_SHARE = 0.03
 """Of the time, for the blend and the verdict."""
@@ -139,8 +139,9 @@ class Course:
         pool = self._pool()
         try:
             self._search(pool)
-            runs = self._measure(pool)
+            runs = self._measure(pool, 0, changes=True)
             self._change(pool, runs)
+            runs = self._measure(pool, runs, changes=False)
         finally:
             pool.close()
             self.keep()
@@ -267,15 +268,16 @@ class Course:
         level, last = self._level(list(self.searches)), self._level(list(self.searching))
         if last == 0.0:
             return FINAL_SHARE * self.seconds
-        beyond = int((FINAL_SHARE * self.seconds - RUNS_OF_OTHERS * level) / last)
-        wanted = min(len(self.final), max(FEWEST_RUNS, RUNS_OF_OTHERS + beyond))
-        needed = 1.15 * (RUNS_OF_OTHERS * level + (wanted - RUNS_OF_OTHERS) * last) + self._for_changes(wanted)
+        wanted = min(len(self.final), max(FEWEST_RUNS, 1 + int((FINAL_SHARE * self.seconds - level) / last)))
+        needed = 1.15 * (level + (wanted - 1) * last) + self._for_changes(wanted)
         return min(needed, MOST_FINAL * self.seconds) + LAST_SHARE * self.seconds
 
     def _for_changes(self, runs: int) -> float:
         """Seconds for trying the changes with the model that is ahead."""
         ahead = max(self.searches, key=self._standing)
-        return 1.5 * runs * self._of_run(ahead) * math.ceil(len(CHANGES) / self.jobs)
+        if not model_spec(ahead).gradients:
+            return 0.0
+        return 1.2 * runs * self._of_run(ahead) * math.ceil(len(CHANGES) / self.jobs)
 
     def _narrow(self) -> None:
         """Have the better models alone go on, once all are judged and a part of the search's time is over."""
@@ -297,9 +299,13 @@ class Course:
 
     # The final runs
 
-    def _measure(self, pool: Pool) -> int:
-        """Best settings on one more split after another, while there is time; on how many all that were searched to the
-        end, which alone have more than a few.
+    def _measure(self, pool: Pool, done: int, changes: bool) -> int:
+        """Best settings on one more split after another, while there is time, from `done` on; on how many there are.
+
+        Those are the runs of the models that were searched to the end. The others have one, and a second one after the
+        fewest runs of these; what time is left in the end is theirs.
+
+        changes   whether time is kept for trying changes
         """
         ranked = sorted(self.searches, key=self._standing, reverse=True)
         for name in ranked:
@@ -309,23 +315,32 @@ class Course:
                     (t.ended for t in search.trials if t.failed), "no time was left"
                 )
         self._say("final runs")
-        done, last = 0, LAST_SHARE * self.seconds
-        for runs in range(1, len(self.final) + 1):
-            names = [n for n in ranked if n not in self.lost and (n in self.searching or runs <= RUNS_OF_OTHERS)]
-            if not names:
-                return done
-            later = last + (self._for_changes(runs) if runs > FEWEST_RUNS else 0.0)
-            if runs > 1 and self.left < 1.1 * self._level(names) + later:
+
+        def fits(names: Sequence[str], runs: int) -> bool:
+            later = self._for_changes(runs) if changes and runs > FEWEST_RUNS else 0.0
+            return bool(names) and self.left > 1.1 * self._level(names) + later + LAST_SHARE * self.seconds
+
+        def there(searched: bool) -> list[str]:
+            return [name for name in ranked if name not in self.lost and (name in self.searching) == searched]
+
+        def others(most: int) -> None:
+            for runs in range(2, most + 1):
+                names = [name for name in there(False) if len(self.measured[name]) < runs]
+                if names and fits(names, runs):
+                    self._run_level(pool, names, runs)
+
+        for runs in range(done + 1, len(self.final) + 1):
+            names = there(True) + (there(False) if runs == 1 else [])
+            if not names or not (runs == 1 or fits(names, runs)):
                 break
             self._run_level(pool, names, runs)
             if any(len(self.measured[name]) < runs for name in names if name not in self.lost):
                 break
             done = runs
-        for runs in range(RUNS_OF_OTHERS + 1, done + 1):
-            others = [name for name in ranked if name not in self.lost and name not in self.searching]
-            if not others or self.left < 1.1 * self._level(others) + self._for_changes(done) + last:
-                break
-            self._run_level(pool, others, runs)
+            if done == FEWEST_RUNS:
+                others(RUNS_OF_OTHERS)
+        if not changes:
+            others(done)
         return done
 
     def _run_level(self, pool: Pool, names: Sequence[str], runs: int) -> None:
@@ -353,13 +368,13 @@ class Course:
 
     def _final_task(self, name: str, runs: int, change: Mapping[str, str] | None = None) -> dict[str, Any]:
         """The best settings of a model over the first `runs` final splits."""
-        best = self.searches[name].best
+        best, kept = self.searches[name].best, self.changed.get(name, ("", {}))[1]
         assert best is not None
         return {
             "do": "measure",
             "model": name,
             "settings": best.settings,
-            "training": {**best.training, **(change or {})},
+            "training": {**best.training, **(kept if change is None else change)},
             "runs": runs,
             "settings_from": {"comparison": self.record.path.parent.name, "trial": best.number},
         }
