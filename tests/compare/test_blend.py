@@ -9,12 +9,12 @@ import pytest
 
 from graphs import toy_graph
 from gwn.compare import blend
-from gwn.compare.blend import Said, choose_weights, make_blend, mixed
+from gwn.compare.blend import Classes, Said, choose_weights, make_blend, mixed
 from gwn.data import Dataset, make_splits
 from gwn.training.outputs import Floats
 
 
-def certain(y: Floats, wrong: slice) -> Floats:
+def certain(y: Classes, wrong: slice) -> Floats:
     """Nine tenths for the right one of two classes, and two tenths for the nodes `wrong`."""
     right = np.full(y.size, 0.9)
     right[wrong] = 0.2
@@ -23,14 +23,14 @@ def certain(y: Floats, wrong: slice) -> Floats:
     return found
 
 
-def said(y: Floats) -> Said:
+def said(y: Classes) -> Said:
     """Two models that err on different nodes, and one that says nothing."""
     answers = {"a": certain(y, slice(0, 4)), "b": certain(y, slice(4, 8)), "c": np.full((y.size, 2), 0.5)}
     return Said(val=answers, test=answers, y_val=y, y_test=y)
 
 
 def test_models_that_err_on_different_nodes_share_the_weight() -> None:
-    one = said(np.arange(20) % 2)
+    one = said(np.arange(20, dtype=np.int64) % 2)
     weights = choose_weights([one])
     assert weights == pytest.approx({"a": 0.5, "b": 0.5})
     assert (mixed(one.val, weights).argmax(1) == one.y_val).all()
