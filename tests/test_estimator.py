@@ -104,7 +104,8 @@ def test_auto_trains_what_the_comparison_found_best(monkeypatch: pytest.MonkeyPa
 
     def compare(dataset: Any, **options: Any) -> Any:
         asked.update(options, nodes=dataset.graph.num_nodes)
-        return SimpleNamespace(rows=[SimpleNamespace(model="gcn", settings={"num_layers": 2}, training={"lr": 0.02})])
+        best = SimpleNamespace(model="gcn", settings={"num_layers": 2}, training={"lr": 0.02})
+        return SimpleNamespace(best_model=best)
 
     monkeypatch.setattr("gwn.compare.compare", compare)
     model = fitted(model="auto", time=7, random_state=3, epochs=2)

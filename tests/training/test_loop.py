@@ -160,7 +160,7 @@ def test_the_same_seed_gives_the_same_result(name: str) -> None:
     )
     assert all(torch.equal(first.weights[key], again.weights[key]) for key in first.weights)
     differ = any(not torch.equal(first.weights[key], other.weights[key]) for key in first.weights)
-    assert differ == MODELS[name].gradients, "trees on all nodes and all columns have no chance in them"
+    assert differ
 
 
 @pytest.mark.slow

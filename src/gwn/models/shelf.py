@@ -55,6 +55,7 @@ _SPECS = (
         year=2026,
         kind="wave",
         origin="ours; with one step and its structure channel it is ACM-GCN+",
+        space="peers",
         search=choices(
             num_layers=(1, 2, 3, 4),
             tau=(0.5, 1.0),
