@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -57,6 +58,21 @@ def test_another_seed_is_another_graph(folder: GraphFolder, tmp_path: Path) -> N
         BlockModel(nodes=600, edges=3000, features=7, classes=4, homophily=0.7, seed=1), tmp_path / "other"
     )
     assert all(other.hashes[name] != folder.hashes[name] for name in ("indices", "x", "y"))
+
+
+def test_communities_are_stretches_of_numbers_that_most_edges_stay_in(tmp_path: Path) -> None:
+    """Of 1003 nodes in four communities three have 251 and one 250; all have every class."""
+    model = BlockModel(nodes=1003, edges=8000, features=2, classes=4, homophily=0.7, communities=4, mixing=0.2)
+    folder = generate_folder(model, tmp_path / "local")
+    community = np.repeat(np.arange(4), [251, 251, 251, 250])
+    row = np.repeat(np.arange(1003), np.diff(folder.indptr))
+    between = np.mean(community[row] != community[folder.indices])
+    assert 0.18 < between < 0.26  # repeats within the small communities are drawn again
+    assert {(c, y) for c, y in zip(community, folder.y, strict=True)} == {(c, y) for c in range(4) for y in range(4)}
+    assert abs(np.mean(folder.y[row] == folder.y[folder.indices]) - 0.7) < 0.05
+    apart = generate_folder(replace(model, mixing=0.0), tmp_path / "apart")
+    row = np.repeat(np.arange(1003), np.diff(apart.indptr))
+    assert np.all(community[row] == community[apart.indices])
 
 
 def test_sizes_of_a_known_dataset() -> None:
@@ -132,6 +148,10 @@ def test_changed_bytes_are_found(folder: GraphFolder) -> None:
         ({"edges": 10**6}, "at most a quarter of all pairs"),
         ({"homophily": 1.5}, "between 0 and 1"),
         ({"classes": 1}, "classes must be at least 2"),
+        ({"communities": 0}, "communities must be at least 1"),
+        ({"communities": 60}, "in each of 60 communities"),
+        ({"communities": 30, "mixing": 0.0}, "fewer communities, more mixing, or fewer edges"),
+        ({"mixing": 2.0}, "mixing must be between 0 and 1"),
     ],
 )
 def test_sizes_that_make_no_sense(change: dict[str, float], said: str) -> None:
@@ -212,3 +232,8 @@ def test_generate_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
             main([*command, "--out", str(tmp_path / "g"), *extra])
         assert stop.value.code == code
     assert "200 nodes and 900 edges" in capsys.readouterr().out
+    for extra, code in ((("--communities", "2", "--mixing", "0.3"), 0), (("--mixing", "0.3"), 2)):
+        with pytest.raises(SystemExit) as stop:
+            main([*command, "--out", str(tmp_path / "g"), "--force", *extra])
+        assert stop.value.code == code
+    assert "give --communities too" in capsys.readouterr().err

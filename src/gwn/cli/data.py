@@ -145,6 +145,10 @@ def generate(
     features: int | None = typer.Option(None, help="How many features."),
     classes: int | None = typer.Option(None, help="How many classes."),
     homophily: float | None = typer.Option(None, help="Share of edges drawn within a class."),
+    communities: int | None = typer.Option(
+        None, help="Cut the node numbers into so many communities, in which most edges stay. Default: none."
+    ),
+    mixing: float | None = typer.Option(None, help="Share of edges drawn between communities. Default: 0.1."),
     seed: int = typer.Option(0, help="The same seed gives the same bytes."),
     memory: str = typer.Option("1GB", help="What sorting the edges may take."),
     force: bool = typer.Option(False, "--force", help="Replace a graph folder that is already there."),
@@ -157,12 +161,17 @@ def generate(
       gwn data generate --like ogbn-arxiv --out arxiv-like
 
       gwn data generate --nodes 1000000 --edges 10000000 --features 64 --classes 10 --homophily 0.3 --out large
+
+      gwn data generate --nodes 1000000 --edges 10000000 --communities 500 --mixing 0.05 --out local
     """
     from gwn.cli.progress import TerminalBar
     from gwn.data.folders.generate import BlockModel, generate_folder, model_like
     from gwn.training.memory import parse_memory
 
     given = {"nodes": nodes, "edges": edges, "features": features, "classes": classes, "homophily": homophily}
+    given |= {"communities": communities, "mixing": mixing}
+    if mixing is not None and communities is None:
+        raise GWNError("--mixing is the share of edges between communities; give --communities too")
     if like is not None:
         model = model_like(like, **given, seed=seed)
     elif nodes is None or edges is None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,12 +35,71 @@ TIME_SPLIT = (2017, 2018)
 Ints = NDArray[np.int64]
 
 
+@dataclass(frozen=True)
+class Community:
+    """`size` nodes of all classes, numbered from 0 so that every stretch of them has all classes in their shares."""
+
+    size: int
+    classes: int
+    seed: int
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """Nodes of every class: the largest has several times as many as the smallest, and all have some."""
+        share = 1 / (np.arange(self.classes) + 0.1 * self.classes + 1)
+        ends = np.round(np.cumsum(share / share.sum()) * (self.size - 2 * self.classes)).astype(np.int64)
+        return np.diff(ends, prepend=0) + 2
+
+    @cached_property
+    def starts(self) -> Ints:
+        """Where each class begins, in an order of the nodes in which the classes follow one another."""
+        return np.concatenate([[0], np.cumsum(self.sizes)])
+
+    @cached_property
+    def stride(self) -> int:
+        """From one place of that order to the next node: the golden ratio of all, so neighbours are far apart."""
+        return coprime(0.6180339887, self.size)
+
+    def labels(self, node: Ints) -> Ints:
+        """The class of each node."""
+        return self.class_at((self.stride * node + self.seed) % self.size)
+
+    def class_at(self, place: Ints) -> Ints:
+        return np.searchsorted(self.starts, place, side="right") - 1
+
+    def another_class(self, label: Ints, u: NDArray[np.float64]) -> Ints:
+        """Another class, by its size: a draw among the nodes outside this one, whose stretch of places is skipped."""
+        outside = (u * (self.size - self.sizes[label])).astype(np.int64)
+        outside += np.where(outside >= self.starts[label], self.sizes[label], 0)
+        return self.class_at(outside)
+
+    def member(self, label: Ints, u: NDArray[np.float64]) -> Ints:
+        """A node of this class by the weight of its rank: `integral of (r + r0)^-SKEW` up to rank, inverted at u."""
+        size = self.sizes[label].astype(np.float64)
+        low = (1 + size / LARGEST) ** (1 - SKEW)
+        high = (1 + size / LARGEST + size) ** (1 - SKEW)
+        rank = (low + u * (high - low)) ** (1 / (1 - SKEW)) - (1 + size / LARGEST)
+        place = self.starts[label] + np.minimum(rank.astype(np.int64), self.sizes[label] - 1)
+        inverse = pow(self.stride, -1, self.size)
+        return (place - self.seed) % self.size * inverse % self.size  # both are below 2^31
+
+
+def coprime(share: float, size: int) -> int:
+    """The number nearest to `share size` that has no divisor in common with it."""
+    stride = max(1, round(share * size))
+    while math.gcd(stride, size) != 1:
+        stride += 1
+    return stride
+
+
 @dataclass(frozen=True, kw_only=True)
 class BlockModel:
     """Sizes and the seed; `homophily` is the share of edges that are drawn within a class.
 
-    signal   how far the means of the classes are apart, in standard deviations of the noise of one feature
-    drift    how far a class wanders over the years, so that the latest nodes are not like those trained on
+    signal        how far the means of the classes are apart, in standard deviations of the noise of one feature
+    drift         how far a class wanders over the years, so that the latest nodes are not like those trained on
+    communities   stretches of neighbouring node numbers, as large as one another, each with all classes; 1: none
+    mixing        share of edges that are drawn between communities instead of within one
     """
 
     nodes: int
@@ -49,43 +109,53 @@ class BlockModel:
     homophily: float = 0.65
     signal: float = 1.0
     drift: float = 1.0
+    communities: int = 1
+    mixing: float = 0.1
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name, least in (("classes", 2), ("features", 1), ("edges", 0), ("seed", 0)):
+        for name, least in (("classes", 2), ("features", 1), ("edges", 0), ("communities", 1), ("seed", 0)):
             if getattr(self, name) < least:
                 raise GWNError(f"{name} must be at least {least}; got {getattr(self, name)}")
         for name, most in (("nodes", MOST_NODES), ("edges", 10**11), ("features", 10**6), ("seed", MOST_SEED)):
             require_between(name, getattr(self, name), 0, most)
         require_between("classes", self.classes, 2, MOST_CLASSES)
-        if self.nodes < 4 * self.classes:
-            raise GWNError(f"{self.nodes} nodes for {self.classes} classes; at least four a class are needed")
-        if not 0 <= self.homophily <= 1:
-            raise GWNError(f"homophily must be between 0 and 1; got {self.homophily}")
+        if self.nodes // self.communities < 4 * self.classes:
+            each = f" in each of {self.communities:,} communities" if self.communities > 1 else ""
+            raise GWNError(f"{self.nodes} nodes for {self.classes} classes{each}; at least four a class are needed")
+        for name in ("homophily", "mixing"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise GWNError(f"{name} must be between 0 and 1; got {getattr(self, name)}")
         if 8 * self.edges > self.nodes * (self.nodes - 1):
             raise GWNError(
                 f"{self.edges:,} edges asked for between {self.nodes:,} nodes; ask for at most a quarter of all pairs"
             )
+        size = self.nodes // self.communities
+        if self.communities > 1 and 8 * self.edges * (1 - self.mixing) > self.nodes * (size - 1):
+            raise GWNError(
+                f"{self.edges:,} edges asked for in {self.communities:,} communities of {size:,} nodes; ask for fewer "
+                "communities, more mixing, or fewer edges: at most a quarter of the pairs in a community"
+            )
 
     @cached_property
-    def sizes(self) -> Ints:
-        """Nodes of every class: the largest has several times as many as the smallest, and all have some."""
-        share = 1 / (np.arange(self.classes) + 0.1 * self.classes + 1)
-        ends = np.round(np.cumsum(share / share.sum()) * (self.nodes - 2 * self.classes)).astype(np.int64)
-        return np.diff(ends, prepend=0) + 2
+    def larger(self) -> int:
+        """How many communities, the first ones, have one node more than the others."""
+        return self.nodes % self.communities
 
     @cached_property
-    def starts(self) -> Ints:
-        return np.concatenate([[0], np.cumsum(self.sizes)])
+    def kinds(self) -> tuple[Community, Community]:
+        """A community of the usual size, and one with a node more."""
+        size = self.nodes // self.communities
+        return Community(size, self.classes, self.seed), Community(size + 1, self.classes, self.seed)
 
     def labels(self, node: Ints) -> Ints:
         """The class of each node."""
-        place = (self._stride(0.6180339887) * node + self.seed) % self.nodes
-        return np.searchsorted(self.starts, place, side="right") - 1
+        number, first = self._community(node)
+        return self._of_kind(number, lambda kind, at: kind.labels((node - first)[at]))
 
     def years(self, node: Ints) -> Ints:
         """The year of each node, independent of its class."""
-        place = (self._stride(0.4142135624) * node + 7 * self.seed) % self.nodes
+        place = (coprime(0.4142135624, self.nodes) * node + 7 * self.seed) % self.nodes
         ends = np.cumsum(YEAR_SHARES) / sum(YEAR_SHARES)
         return np.asarray(YEARS)[np.searchsorted(ends[:-1], (place + 0.5) / self.nodes, side="right")]
 
@@ -101,29 +171,41 @@ class BlockModel:
     def draw_edges(self, count: int, number: int) -> tuple[Ints, Ints]:
         """`count` pairs; they may repeat, and may join a node to itself."""
         rng = self._rng(2, number)
-        a = np.searchsorted(self.starts, rng.integers(self.nodes, size=count), side="right") - 1
-        # Another class, by its size: a draw among the nodes outside class a, whose stretch of places is skipped.
-        outside = (rng.random(count) * (self.nodes - self.sizes[a])).astype(np.int64)
-        outside += np.where(outside >= self.starts[a], self.sizes[a], 0)
-        b = np.where(rng.random(count) < self.homophily, a, np.searchsorted(self.starts, outside, side="right") - 1)
-        return self._member(a, rng.random(count)), self._member(b, rng.random(count))
+        place = rng.integers(self.nodes, size=count)
+        here, first = self._community(place)
+        a = self._of_kind(here, lambda kind, at: kind.class_at((place - first)[at]))
+        draws = [rng.random(count) for _ in range(4)]
+        there = here
+        if self.communities > 1:
+            other = (here + 1 + (rng.random(count) * (self.communities - 1)).astype(np.int64)) % self.communities
+            there = np.where(rng.random(count) < self.mixing, other, here)
+        outside = self._of_kind(there, lambda kind, at: kind.another_class(a[at], draws[0][at]))
+        b = np.where(draws[1] < self.homophily, a, outside)
+        return self._members(here, a, draws[2]), self._members(there, b, draws[3])
 
-    def _member(self, label: Ints, u: NDArray[np.float64]) -> Ints:
-        """A node of this class by the weight of its rank: `integral of (r + r0)^-SKEW` up to rank, inverted at u."""
-        size = self.sizes[label].astype(np.float64)
-        low = (1 + size / LARGEST) ** (1 - SKEW)
-        high = (1 + size / LARGEST + size) ** (1 - SKEW)
-        rank = (low + u * (high - low)) ** (1 / (1 - SKEW)) - (1 + size / LARGEST)
-        place = self.starts[label] + np.minimum(rank.astype(np.int64), self.sizes[label] - 1)
-        stride = self._stride(0.6180339887)
-        return _multiply(place - self.seed, pow(stride, -1, self.nodes), self.nodes)
+    def _members(self, community: Ints, label: Ints, u: NDArray[np.float64]) -> Ints:
+        """Nodes of these communities and classes."""
+        local = self._of_kind(community, lambda kind, at: kind.member(label[at], u[at]))
+        size = self.nodes // self.communities
+        return community * size + np.minimum(community, self.larger) + local
 
-    def _stride(self, share: float) -> int:
-        """The number nearest to `share N` that has no divisor in common with N."""
-        stride = max(1, round(share * self.nodes))
-        while math.gcd(stride, self.nodes) != 1:
-            stride += 1
-        return stride
+    def _community(self, node: Ints) -> tuple[Ints, Ints]:
+        """The community of each node, and its first node."""
+        size = self.nodes // self.communities
+        until = self.larger * (size + 1)
+        number = np.where(node < until, node // (size + 1), self.larger + (node - until) // size)
+        return number, number * size + np.minimum(number, self.larger)
+
+    def _of_kind(self, community: Ints, of: Callable[[Community, Any], Ints]) -> Ints:
+        """What `of` says of each entry, by the size of its community."""
+        usual, larger = self.kinds
+        if self.larger == 0:
+            return of(usual, slice(None))
+        is_larger = community < self.larger
+        out = np.empty(community.shape, dtype=np.int64)
+        for kind, at in ((usual, ~is_larger), (larger, is_larger)):
+            out[at] = of(kind, at)
+        return out
 
     @cached_property
     def _means(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
@@ -134,11 +216,6 @@ class BlockModel:
 
     def _rng(self, purpose: int, number: int) -> np.random.Generator:
         return np.random.default_rng([self.seed, purpose, number])
-
-
-def _multiply(a: Ints, b: int, modulus: int) -> Ints:
-    """`a b mod modulus`; the factors are below 2^31, so the product fits into 62 bits."""
-    return (a % modulus) * b % modulus
 
 
 NODES_AT_ONCE = 1 << 16
