@@ -34,7 +34,7 @@ def dataset() -> Dataset:
 
 def run(dataset: Dataset, root: Path, **given: Any) -> Comparison:
     """In this process, with time enough: what ends the search is the number of trials."""
-    usual = {"models": ("majority", "mlp", "gwn-fa"), "seconds": 600.0, "trials": 3, "runs": 2, "settings": SMALL}
+    usual = {"models": ("majority", "mlp", "gwn-fa"), "seconds": 600.0, "trials": 3, "runs": 3, "settings": SMALL}
     return compare(dataset, root=root, **{**usual, **given})
 
 
@@ -44,7 +44,7 @@ def test_every_model_has_the_same_limits_and_the_winner_is_saved(dataset: Datase
     rows = {row.model: row for row in found.rows if row.model != BLEND}
     assert {name: row.trials for name, row in rows.items()} == {"majority": 1, "mlp": 3, "gwn-fa": 3}
     assert all(row.complete >= 1 for row in rows.values()), "the settings that are measured were scored on every split"
-    assert all(row.status == "ok" and row.val["count"] == found.runs == 2 for row in found.rows if row.val)
+    assert all(row.status == "ok" and row.val["count"] == found.runs == 3 for row in found.rows if row.val)
     best = max(found.rows, key=lambda row: row.val["mean"] if row.val else 0.0)
     assert found.rows[0].model == found.best
     assert best.val == found.rows[0].val
@@ -52,7 +52,7 @@ def test_every_model_has_the_same_limits_and_the_winner_is_saved(dataset: Datase
     assert Path(found.folder) == Path(found.record).parent
     assert found.predictor is not None
     result = read_json(tmp_path / found.predictor["members"][0]["folder"] / "result.json")
-    assert (result["model"], len(result["runs"])) == (found.predictor["members"][0]["model"], 2)
+    assert (result["model"], len(result["runs"])) == (found.predictor["members"][0]["model"], 3)
     assert result["settings_from"]["comparison"] == Path(found.record).parent.name
     assert {snapshot.phase for snapshot in snapshots} == {"searching", "final runs", "trying known labels", "blending"}
     assert sum(" more on validation (95 % interval " in note for note in found.notes) == 2
@@ -71,6 +71,12 @@ def test_known_labels_are_kept_where_validation_gains_more_than_its_interval(
     assert kept == "MLP with known labels as input: 10.0 more on validation (95 % interval 5.0 to 15.0), kept."
     assert refused.startswith("MLP with correct-and-smooth: 20.0 more")
     assert refused.endswith(", not kept.")
+
+
+def test_changes_are_not_tried_where_too_few_runs_could_judge_them(dataset: Dataset, tmp_path: Path) -> None:
+    found = run(dataset, tmp_path, models=("mlp",), runs=2)
+    assert found.runs == 2
+    assert found.notes[-1].startswith("Known labels as input and correct-and-smooth were not tried: after 2 final runs ")
 
 
 def test_a_finished_comparison_is_not_computed_again(

@@ -29,6 +29,8 @@ searched: on a large table a training that is not cut is worth more than another
 FINAL_SHARE = 0.4
 """Of the time, for the final runs; the search ends early enough for that, or for as many runs as were asked for."""
 FEWEST_RUNS = 4
+FEWEST_JUDGED = 3
+"""Final runs from which a change is tried: the interval of two differences is so wide that nothing would be kept."""
 RUNS_OF_OTHERS = 2
 """Final runs of a model that was not searched to the end: enough to say how far behind it is."""
 MOST_FINAL = 0.55
@@ -275,7 +277,7 @@ class Course:
     def _for_changes(self, runs: int) -> float:
         """Seconds for trying the changes with the model that is ahead."""
         ahead = max(self.searches, key=self._standing)
-        if not model_spec(ahead).gradients:
+        if not model_spec(ahead).gradients or runs < FEWEST_JUDGED:
             return 0.0
         return 1.2 * runs * self._of_run(ahead) * math.ceil(len(CHANGES) / self.jobs)
 
@@ -383,13 +385,19 @@ class Course:
 
     def _change(self, pool: Pool, runs: int) -> None:
         """Train the best model with each change on the same splits, and keep the one that validation likes more."""
-        if self.dataset.task != "classification" or runs < 2:
+        if self.dataset.task != "classification" or not runs:
             return
         best = self.ahead(runs)
         if {"features", "edges"} <= {*model_spec(best).ignores}:
             return
         if not model_spec(best).gradients:
             self.notes.append(f"{model_spec(best).title} cannot take {' or '.join(CHANGES)}, so neither was tried.")
+            return
+        if runs < FEWEST_JUDGED:
+            self.notes.append(
+                f"{' and '.join(CHANGES).capitalize()} were not tried: after {runs} final run{'s' * (runs > 1)} nothing "
+                f"could be said of them; it takes {FEWEST_JUDGED}."
+            )
             return
         if self.left < self._for_changes(runs):
             self.notes.append(f"No time was left to try {' and '.join(CHANGES)} with {model_spec(best).title}.")
