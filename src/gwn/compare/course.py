@@ -395,8 +395,8 @@ class Course:
             return
         if runs < FEWEST_JUDGED:
             self.notes.append(
-                f"{' and '.join(CHANGES).capitalize()} were not tried: after {runs} final run{'s' * (runs > 1)} nothing "
-                f"could be said of them; it takes {FEWEST_JUDGED}."
+                f"{' and '.join(CHANGES).capitalize()} were not tried: that takes {FEWEST_JUDGED} final runs, "
+                f"and there {'was 1' if runs == 1 else f'were {runs}'}."
             )
             return
         if self.left < self._for_changes(runs):
