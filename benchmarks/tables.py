@@ -67,7 +67,8 @@ def own_tables(settings: Settings) -> Result:
         rows.append({"tables": name, **found, **others})
         write_json(stored, rows[-1])
     facts = {"blanked_share": BLANKED, "time": settings.time}
-    return Result(facts=facts, rows=rows, verdicts=own_tables_verdicts(rows), notes=notes)
+    shown = ("tables", "winner", "blanked", "reported", "low", "high", "compare", *BASELINES, "runs", "seconds")
+    return Result(facts=facts, rows=rows, verdicts=own_tables_verdicts(rows), notes=notes, shown=shown)
 
 
 def own_tables_verdicts(rows: Sequence[Row]) -> list[Verdict]:
