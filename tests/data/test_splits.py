@@ -180,3 +180,13 @@ def test_published_splits_are_the_published_ones(dataset: Callable[..., Dataset]
     assert [len(part) for part in parts(geom[0])] == [87, 59, 37]
     assert len({split.content_hash() for split in geom}) == 10
     assert geom[10] is geom[0]
+
+
+@pytest.mark.parametrize(("name", "sizes"), [("photo", [4590, 1530, 1530]), ("computers", [8251, 2750, 2751])])
+def test_the_fixed_split_of_the_tuned_classics_is_a_published_one(
+    name: str, sizes: list[int], dataset: Callable[..., Dataset]
+) -> None:
+    first, again = make_splits(dataset(name), "published", 2)
+    assert first is again, "there is one, so runs differ by their seed alone"
+    assert [len(part) for part in parts(first)] == sizes
+    assert len(set().union(*parts(first))) == dataset(name).graph.num_nodes

@@ -24,7 +24,9 @@ def train(
     source: GraphSource,
     model: str = typer.Option("gwn-sym", "--model", "-m", help="A model by name: see `gwn models`."),
     split: str | None = typer.Option(
-        None, help="per-class, uniform, stratified, or a published one: geom, public, time. Default: the dataset's."
+        None,
+        help="per-class, uniform, stratified, or one that came with the data: geom, public, published, time. "
+        "Default: the dataset's.",
     ),
     runs: int = typer.Option(10, help="How many runs; each has its own split and seed."),
     seed: int = typer.Option(0, help="The first run's seed; run r uses seed + r."),

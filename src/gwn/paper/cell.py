@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gwn.data import DATASETS, SPLITS
+from gwn.data import DATASETS, PUBLISHED, SPLITS
 from gwn.errors import GWNError
 from gwn.models import MODELS
 from gwn.registry import lookup, require_known
@@ -92,7 +92,7 @@ class Cell:
             raise GWNError(f"a cell is DATASET/SPLIT/ROW, such as texas/geom/gwn-fa; got {name!r}")
         dataset, split, line = parts
         require_known("dataset", dataset, DATASETS)
-        require_known("split", split, {**SPLITS, "geom": None, "time": None})
+        require_known("split", split, (*SPLITS, *PUBLISHED))
         for tau in TAUS:
             row = line.removesuffix(f"-{tau:.1f}")
             if row != line and row in ROWS:

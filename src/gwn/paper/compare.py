@@ -33,10 +33,10 @@ class View:
         return None if found is None else {name: 100 * found[name] for name in ("mean", "sd", "low", "high")}
 
     @property
-    def scores(self) -> dict[str, float]:
-        """The test score of every finished run by its split's hash, for comparisons on the same splits."""
+    def scores(self) -> dict[tuple[str, int], float]:
+        """The test score of every finished run by its split's hash and seed, for comparisons of the same runs."""
         runs = [] if self.record is None else self.record["runs"]
-        return {run["split_hash"]: 100 * run["test"] for run in runs if run["status"] == "ok"}
+        return {(run["split_hash"], run["seed"]): 100 * run["test"] for run in runs if run["status"] == "ok"}
 
     @property
     def difference(self) -> float | None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch_geometric import datasets
 
 from gwn.data.catalogue import DatasetSpec, Loaded
-from gwn.data.splits import splits_from_masks
+from gwn.data.splits import Split, splits_from_masks
 from gwn.graph import Graph
 from gwn.sparse import SPARSE_DENSITY, dense_to_csr
 
@@ -20,9 +21,13 @@ def planetoid(root: Path, spec: DatasetSpec) -> Loaded:
 
 
 def shchur(root: Path, spec: DatasetSpec) -> Loaded:
-    """Computers, Photo and CS: no published split."""
+    """Computers, Photo and CS, with the one split of a file of its own."""
     data = _processed(datasets.Coauthor if spec.name == "cs" else datasets.Amazon, str(root), spec.title)
-    return _to_graph(data, spec.name), {}
+    *_, fixed = spec.files
+    with np.load(root / fixed, allow_pickle=False) as arrays:
+        train, val, test = (torch.from_numpy(arrays[part]) for part in ("train", "valid", "test"))
+    split = Split(train=train, val=val, test=test, kind="published", seed=0)
+    return _to_graph(data, spec.name), {"published": (split,)}
 
 
 def geom_gcn(root: Path, spec: DatasetSpec) -> Loaded:
