@@ -13,6 +13,7 @@ from gwn.paper.cell import BUDGETS, OURS, ROWS, TAUS, Cell, recipe_of
 from gwn.paper.exhibits import EXHIBITS
 from gwn.paper.printed import FILE, dataset_counts, elsewhere, out_of_memory, paper_value, rows_of
 from gwn.paper.records import cell_file, read_cell
+from gwn.training.prior import PRIORS
 from gwn.tuning import SPACES
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -22,9 +23,12 @@ PAPER = Path(__file__).parents[3] / "shared" / "paper.tex"
 def test_names_come_back_as_cells() -> None:
     for row in ("gwn-fa", "gwn-plus", "jk-net"):
         for tau in (None, *TAUS):
-            cell = Cell(dataset="texas", split="geom", row=row, tau=tau)
-            assert Cell.parse(cell.name) == cell
+            for prior in PRIORS:
+                cell = Cell(dataset="texas", split="geom", row=row, tau=tau, prior=prior)
+                assert Cell.parse(cell.name) == cell
+                assert cell.uncorrected.prior == "none"
     assert Cell.parse("cora/per-class/gwn-sym-0.2").tau == 0.2
+    assert Cell.parse("cora/per-class/gcn-em").prior == "em"
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from gwn.models import model_spec
 from gwn.paper.cell import BUDGETS, Budget, Cell, recipe_of
 from gwn.paper.measure import measure_cell, measure_missing, repeat_cell
 from gwn.paper.records import Workplace, cell_file, missing, read_cell
-from gwn.paper.shipped import ship
+from gwn.paper.shipped import searched_cells, ship
 from gwn.settings import find_tuned
 from gwn.training.config import TrainConfig, effective_settings
 from gwn.tuning.storage import machine_lock
@@ -110,6 +110,20 @@ def test_a_repeated_cell_is_identical(measured: Workplace) -> None:
     again = repeat_cell(MLP, measured)
     assert [run["test"] for run in again["runs"]] == [run["test"] for run in record["runs"]]
     assert [run["val_loss"] for run in again["runs"]] == [run["val_loss"] for run in record["runs"]]
+
+
+def test_a_corrected_cell_has_the_settings_of_the_uncorrected_one_and_repeats_to_the_bit(measured: Workplace) -> None:
+    corrected = replace(MLP, prior="em")
+    record, plain = measure_cell(corrected, measured), record_of(measured, MLP)
+    assert record["recipe"]["settings_of"] == MLP.name
+    assert (record["settings"], record["training"]) == (plain["settings"], plain["training"])
+    assert record["config"]["prior"] == "em"
+    assert "prior" not in plain["config"]
+    assert all(run["prior"]["source"] == "em" for run in record["runs"])
+    assert [run["split_hash"] for run in record["runs"]] == [run["split_hash"] for run in plain["runs"]]
+    assert [run["test"] for run in repeat_cell(corrected, measured)["runs"]] == [run["test"] for run in record["runs"]]
+    assert missing([MLP, corrected], measured.results) == []
+    assert [cell for cell, _ in searched_cells(measured.results)] == [MLP], "what ships was searched for"
 
 
 @two_runs

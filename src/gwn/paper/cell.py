@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gwn.data import DATASETS, PUBLISHED, SPLITS
 from gwn.errors import GWNError
 from gwn.models import MODELS
 from gwn.registry import lookup, require_known
+from gwn.training.prior import PRIORS
 
 OURS = ("gwn-sym", "gwn-fa", "gwn-plus")
 """The rows that every other one is compared with."""
@@ -55,13 +56,15 @@ TAUS = (0.2, 0.5, 1.0, 2.0, 5.0)
 class Cell:
     """What is measured: the settings come from a search, see `recipe_of`.
 
-    tau   the best settings among those with this step length; None for the best of all
+    tau     the best settings among those with this step length; None for the best of all
+    prior   what corrects the answers for label shift; "none", as everybody reports, is another cell
     """
 
     dataset: str
     split: str
     row: str
     tau: float | None = None
+    prior: str = "none"
 
     @property
     def column(self) -> str:
@@ -70,19 +73,26 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """`DATASET/SPLIT/ROW`, for a fixed tau `DATASET/SPLIT/ROW-TAU`: also its place among the results."""
+        """`DATASET/SPLIT/ROW`, then `-TAU` for a fixed tau and `-PRIOR` for a correction: also its place among the
+        results."""
         return f"{self.dataset}/{self.split}/{self.line}"
 
     @property
     def line(self) -> str:
-        """The row's name in a table that has a row for every tau."""
-        return self.row if self.tau is None else f"{self.row}-{self.tau:.1f}"
+        """The row's name in a table that has a row for every tau and every prior."""
+        tau = "" if self.tau is None else f"-{self.tau:.1f}"
+        return f"{self.row}{tau}" + ("" if self.prior == "none" else f"-{self.prior}")
+
+    @property
+    def uncorrected(self) -> Cell:
+        """The same without a prior."""
+        return replace(self, prior="none")
 
     @classmethod
-    def of(cls, column: str, row: str, tau: float | None = None) -> Cell:
+    def of(cls, column: str, row: str, tau: float | None = None, prior: str = "none") -> Cell:
         """The cell of a row in a column of a table."""
         dataset, split = column.split(".")
-        return cls(dataset=dataset, split=split, row=row, tau=tau)
+        return cls(dataset=dataset, split=split, row=row, tau=tau, prior=prior)
 
     @classmethod
     def parse(cls, name: str) -> Cell:
@@ -93,12 +103,14 @@ class Cell:
         dataset, split, line = parts
         require_known("dataset", dataset, DATASETS)
         require_known("split", split, (*SPLITS, *PUBLISHED))
+        prior = next((prior for prior in PRIORS[1:] if line.endswith(f"-{prior}")), "none")
+        line = line.removesuffix(f"-{prior}")
         for tau in TAUS:
             row = line.removesuffix(f"-{tau:.1f}")
             if row != line and row in ROWS:
-                return cls(dataset=dataset, split=split, row=row, tau=tau)
+                return cls(dataset=dataset, split=split, row=row, tau=tau, prior=prior)
         require_known("row", line, ROWS)
-        return cls(dataset=dataset, split=split, row=line)
+        return cls(dataset=dataset, split=split, row=line, prior=prior)
 
 
 FINAL_RUNS = 10
@@ -163,6 +175,8 @@ class Recipe:
     trials  0 for a model that has nothing to choose
     on_rows trials of a second search, on row-normalised features
     finalists, playoff_splits   of each search so many trials play off on so many fresh splits; 0: the best is taken
+    prior   that corrects the final runs for label shift
+    settings_of   the cell whose settings are taken: then there is no search of its own
     """
 
     model: str
@@ -175,10 +189,17 @@ class Recipe:
     playoff_splits: int = 0
     fixed: tuple[str, ...] = ()
     runs: int = FINAL_RUNS
+    prior: str = "none"
+    settings_of: str = ""
 
 
 def recipe_of(cell: Cell) -> Recipe:
-    """The recipe of a cell, from its row and its dataset alone."""
+    """The recipe of a cell, from its row and its dataset alone.
+
+    A corrected cell has the settings of the uncorrected one, so that their difference is the correction's alone.
+    """
+    if cell.prior != "none":
+        return replace(recipe_of(cell.uncorrected), prior=cell.prior, settings_of=cell.uncorrected.name)
     row, budget = lookup("row", cell.row, ROWS), lookup("dataset of the tables", cell.dataset, BUDGETS)
     searched_on = "per-class" if cell.split == "uniform" else cell.split
     if row.name == "majority":

@@ -19,7 +19,7 @@ COMMAND = "python -m gwn.paper.shipped"
 def searched_cells(results: Path) -> Iterator[tuple[Cell, dict[str, Any]]]:
     """Every cell that has a search of its own, with its record."""
     for cell, record in read_cells(results):
-        if record["search"] is None:
+        if record["search"] is None or record["recipe"].get("settings_of"):
             continue
         if cell.tau is None and cell.split == record["recipe"]["split"]:
             yield cell, record

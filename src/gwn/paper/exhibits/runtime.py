@@ -34,8 +34,9 @@ class Timed(NamedTuple):
 
 def compute(context: Context) -> tuple[CurveData]:
     """Nothing is trained: cells are measured by the tables."""
-    # The second reading of "60/20/20" has the settings of the first, so it tells nothing new about time.
-    points = [point for point in timed(read_cells(context.results)) if point.cell.split != "uniform"]
+    # The second reading of "60/20/20" and a prior have the settings of the first, so they tell nothing new about time.
+    measured = ((cell, record) for cell, record in read_cells(context.results) if cell.prior == "none")
+    points = [point for point in timed(measured) if point.cell.split != "uniform"]
     if not points:
         raise GWNError(
             f"{context.results / 'cells'} has no measured cell to take times from; measure some with "
