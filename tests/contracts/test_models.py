@@ -66,9 +66,14 @@ def test_shape_type_and_evaluation_mode(spec: ModelSpec) -> None:
     close(single.double(), logits, 1e-4)
 
 
+SILENT = {"gwn-heat": "phi1.", "gwn-twin": ".norms.1.weight"}
+"""What is there so that only one thing differs from a wave network: an initial velocity that the heat equation does not
+have, and the norm of a channel that is zero without edges."""
+
+
 @by_gradients
 def test_gradients_reach_every_parameter(spec: ModelSpec) -> None:
-    unreached = {name for name, _ in build(spec).named_parameters()}
+    unreached = {name for name, _ in build(spec).named_parameters() if SILENT.get(spec.name, "-") not in name}
     for draw in range(1, 9):  # of the first weights, since a few channels of relu may all be silent in one of them
         model = without_dropout(spec, draw=draw).train()
         model(normal(30, IN), random_edges(30, 100)).square().sum().backward()

@@ -9,6 +9,7 @@ from gwn.errors import GWNError
 from gwn.models import model_spec
 from gwn.models.peers.acm_gcn import ACMGCN
 from gwn.networks.bank import BankGWN
+from gwn.training.config import parse_settings
 
 NODES, FEATURES, WIDTH, CLASSES = 40, 12, 8, 4
 X = torch.randn(NODES, FEATURES, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
@@ -90,3 +91,32 @@ def test_a_structure_belongs_to_its_graph() -> None:
 def test_ego_without_an_encoder_is_refused() -> None:
     with pytest.raises(GWNError, match="set ego=false"):
         model_spec("gwn-bank").build(3, 2, encoder=False)
+
+
+def test_waves_follow_the_arcs_as_they_are_told() -> None:
+    stored, both = bank(direction="stored"), bank(direction="both")
+    reversed_ = bank(direction="reversed")
+    assert torch.equal(reversed_(X, EDGES), stored(X, EDGES.flip(0)))
+    assert torch.equal(both(X, EDGES), both(X, EDGES.flip(0)))
+    assert not torch.allclose(stored(X, EDGES), reversed_(X, EDGES))
+    assert not torch.allclose(stored(X, EDGES), both(X, EDGES))
+
+
+def test_a_deep_stack_of_blocks_learns_and_keeps_its_scale() -> None:
+    deep = bank(num_layers=12, time=3.0, tau=1.0, activation="elu")
+    deep(X, EDGES).square().sum().backward()
+    for block in deep.banks:
+        assert float(block.linear.weight.grad.norm()) > 1e-6, "residuals carry the gradient through every block"
+
+
+@pytest.mark.parametrize("name", ["gwn-bank", "gwn-twin", "gcn"])
+def test_blocks_that_learn_before_they_propagate_cannot_precompute(name: str) -> None:
+    with pytest.raises(GWNError, match=f"{name} cannot precompute: .* leave it out, or use gwn-sym"):
+        parse_settings(model_spec(name), ["precompute=true"])
+
+
+def test_the_twin_on_the_shelf_has_no_edges_and_the_same_parts() -> None:
+    twin = model_spec("gwn-twin").build(FEATURES, CLASSES, hidden_channels=WIDTH).double().eval()
+    assert torch.equal(twin(X, EDGES), twin(X, EDGES[:, :0]))
+    theirs = model_spec("gwn-bank").build(FEATURES, CLASSES, hidden_channels=WIDTH, states="last")
+    assert {n: p.shape for n, p in twin.named_parameters()} == {n: p.shape for n, p in theirs.named_parameters()}

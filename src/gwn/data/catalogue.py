@@ -178,9 +178,7 @@ _SPECS = (
         features=767,
         classes=10,
     ),
-    _shchur(
-        "Photo", "amazon_electronics_photo.npz", "amazon-photo", nodes=7650, edges=119081, features=745, classes=8
-    ),
+    _shchur("Photo", "amazon_electronics_photo.npz", "amazon-photo", nodes=7650, edges=119081, features=745, classes=8),
     _shchur("CS", "ms_academic_cs.npz", "coauthor-cs", nodes=18333, edges=81894, features=6805, classes=15),
     _geom_gcn("Actor", "Actor", "film", nodes=7600, edges=30019, features=932),
     _geom_gcn("Texas", "texas", "texas", nodes=183, edges=325, features=1703, caveat=_TWINS.format("Cornell")),

@@ -11,6 +11,12 @@ _TUNED = choices(num_layers=(2, 3, 4, 5), norm=("batch", "layer", "none"), resid
 _FILTER = choices(filter_dropout=(0.0, 0.5, 0.7, 0.9))
 _MIXING = (*choices(acmii=_BOTH, layer_norm=_BOTH), Dimension(setting="lr", low=0.005, high=0.1, log=True))
 _DIFFUSION = choices(time=(1.0, 2.0, 5.0), num_terms=(5, 10))
+_BLOCKS = choices(norm=("layer", "batch", "none"), hidden_channels=(64, 128))
+_BANK = (
+    *choices(num_layers=(1, 2, 3, 4, 8, 12), tau=(0.5, 1.0), time=(1.0, 2.0, 3.0), gate=("channels", "own")),
+    *_BLOCKS,
+)
+_ONE_BANK = {"num_layers": 1, "time": 1.0, "gate": "own"}
 
 _SPECS = (
     ModelSpec(
@@ -50,21 +56,64 @@ _SPECS = (
     ModelSpec(
         name="gwn-bank",
         network="gwn.networks.bank:BankGWN",
-        title="GWN-bank",
+        title="GWN+ bank",
         paper="ours: blocks of wave banks; every node weighs what the wave carries, what it leaves over and its own",
         year=2026,
         kind="wave",
         origin="ours; with one step and its structure channel it is ACM-GCN+",
         space="peers",
+        search=_BANK,
+        heterophilic=_ONE_BANK,
+    ),
+    ModelSpec(
+        name="gwn-bank-plus",
+        network="gwn.networks.bank:BankGWN",
+        title="GWN+ bank, structure",
+        paper="ours: wave banks that also know each node by its edges, as a channel or as what the waves start with",
+        year=2026,
+        kind="wave",
+        origin="ours; with one step and the channel it is ACM-GCN+",
+        preset={"structure": "velocity"},
+        transductive=True,
+        space="peers",
+        search=(*choices(structure=("velocity", "channel")), *_BANK),
+        heterophilic={**_ONE_BANK, "structure": "channel"},
+    ),
+    ModelSpec(
+        name="gwn-twin",
+        network="gwn.networks.bank:BankGWN",
+        title="GWN+ bank without edges",
+        paper="ours: the graph-free twin of gwn-bank, with its encoder, gate and head: the rest is the wave's worth",
+        year=2026,
+        kind="mainstream",
+        origin="ours",
+        # On a graph without edges every wave stands still, so how it travels is nothing to choose.
+        fixed={"edges": False, "structure": "none", "states": "last", "time": 1.0, "tau": 1.0},
+        ignores=("edges",),
+        space="peers",
+        search=(*choices(num_layers=(1, 2, 3, 4), gate=("channels", "own")), *_BLOCKS),
+        heterophilic={"num_layers": 1, "gate": "own"},
+    ),
+    ModelSpec(
+        name="gwn-heat",
+        network="gwn.networks.wave:GWN",
+        title="GWN-heat",
+        paper="ours: the heat equation in the place of the wave, of first order in time; what the paper argues against",
+        year=2026,
+        kind="differential equation",
+        origin="ours",
+        fixed={"scheme": "heat"},
+        preset={"laplacian": "physical", "readout": "trajectory", "activation": "relu", "time": 3.0},
+        space="peers",
         search=choices(
-            num_layers=(1, 2, 3, 4),
+            laplacian=("physical", "random-walk", "fa-symmetric"),
             tau=(0.5, 1.0),
-            time=(1.0, 2.0, 3.0),
-            gate=("channels", "own"),
-            norm=("layer", "batch", "none"),
-            hidden_channels=(64, 128),
+            time=(1.0, 2.0, 3.0, 5.0),
+            readout=("trajectory", "last", "weighted"),
+            norm=("none", "layer", "batch"),
+            hidden_channels=(64, 128, 256),
         ),
-        heterophilic={"num_layers": 1, "time": 1.0, "gate": "own"},
+        heterophilic={"time": 1.0},
     ),
     ModelSpec(
         name="mlp",

@@ -14,7 +14,7 @@ from gwn.adjacency import SELF_LOOPS, Adjacency, adjacency_of
 from gwn.dropout import dropout as drop
 from gwn.errors import GWNError
 from gwn.networks.dynamics import build_dynamics, dynamics_options
-from gwn.networks.feedforward import NORMS, Linear, drop_features
+from gwn.networks.feedforward import ACTIVATIONS, NORMS, Linear, drop_features
 from gwn.networks.node_weights import NodeWeights
 from gwn.networks.readout import READOUTS
 from gwn.registry import lookup, require_known
@@ -24,10 +24,14 @@ from gwn.sparse import SparseMatrix, TensorCache
 STRUCTURES = ("none", "channel", "velocity")
 GATES = ("channels", "own")
 STATES = ("last", "weighted")
+DIRECTIONS = ("both", "stored", "reversed")
+
+_EDGES = TensorCache()
+"""Edges that are none, or reversed: one tensor for each graph, so that what is built from it is kept."""
 
 
 class WaveBank(nn.Module):
-    """`sum_c alpha_c relu(H_c)` over `low = wave(z W_l)`, `high = z W_h - wave(z W_h)` and `own = z W_o`.
+    """`sum_c alpha_c act(H_c)` over `low = wave(z W_l)`, `high = z W_h - wave(z W_h)` and `own = z W_o`.
 
     `wave(u)` is X(n), or `sum_n w_n X(n)` with learned weights, of the wave that starts from `u` at rest. A fourth
     channel `A W_s`, with a row of `W_s` for every node, is `structure="channel"`; with "velocity" it is what the waves
@@ -49,11 +53,13 @@ class WaveBank(nn.Module):
         states: str,
         structure: str,
         gate: str,
+        activation: str,
         directed: bool,
         options: dict[str, Any],
     ) -> None:
         super().__init__()
         self.out_channels, self.steps, self.structure = out_channels, steps, structure
+        self.activation = lookup("activation", activation, ACTIVATIONS)
         waves = 2 * out_channels
         self.laplacian, self.scheme = build_dynamics(
             laplacian, scheme, waves, steps, tau, directed=directed, options=options
@@ -87,7 +93,7 @@ class WaveBank(nn.Module):
         wave = integrate(operator, self.scheme, start, velocity, self.steps, trajectory=self.states.needs_trajectory)
         low, carried = self.states(wave, start, velocity).chunk(2, 1)
         parts = [low, start[:, self.out_channels :] - carried, own, *of_edges]
-        channels = torch.stack([F.relu(part) for part in parts], 1)
+        channels = torch.stack([self.activation(part) for part in parts], 1)
         alpha = self.gate(channels) if isinstance(self.gate, ChannelGate) else torch.softmax(self.gate(z), 1)
         return (alpha[:, :, None] * channels).sum(1)
 
@@ -122,8 +128,9 @@ class BankGWN(nn.Module):
     num_layers        L, how many banks
     laplacian, scheme, time, tau    of the waves in every bank; one to three steps are usual
     states            what is seen of a wave: its "last" state, or all of them "weighted"
-    structure, gate   see `WaveBank`
+    structure, gate, activation   see `WaveBank`
     residual, norm    of the blocks, where input and output have the same width
+    direction         of the arcs that the waves follow: "both", or as "stored" or "reversed" where the graph has one
     edges             False for the graph-free twin: the same network on a graph without edges
     """
 
@@ -141,6 +148,7 @@ class BankGWN(nn.Module):
         states: str = "weighted",
         structure: str = "none",
         gate: str = "channels",
+        activation: str = "relu",
         encoder: bool = True,
         head: bool = True,
         ego: bool = True,
@@ -148,7 +156,7 @@ class BankGWN(nn.Module):
         norm: str = "layer",
         dropout: float = 0.5,
         input_dropout: float | None = None,
-        directed: bool = False,
+        direction: str = "both",
         self_loops: str = "add",
         edges: bool = True,
         **options: Any,
@@ -158,11 +166,12 @@ class BankGWN(nn.Module):
         require_known("structure", structure, STRUCTURES)
         require_known("gate", gate, GATES)
         require_known("self_loops", self_loops, SELF_LOOPS)
+        require_known("direction", direction, DIRECTIONS)
         if ego and not (encoder and head):
             raise GWNError("ego=true needs an encoder and a head, which sees what the encoder says; set ego=false")
         self.dropout = dropout
         self.input_dropout = dropout if input_dropout is None else input_dropout
-        self.directed, self.self_loops, self.edges, self.structure = directed, self_loops, edges, structure
+        self.direction, self.self_loops, self.edges, self.structure = direction, self_loops, edges, structure
         self.ego, self.residual = ego, residual
         self.encoder = Linear(in_channels, hidden_channels) if encoder else None
         first = hidden_channels if encoder else in_channels
@@ -175,7 +184,8 @@ class BankGWN(nn.Module):
             "states": states,
             "structure": structure,
             "gate": gate,
-            "directed": directed,
+            "activation": activation,
+            "directed": direction != "both",
             "options": options,
         }
         self.banks = nn.ModuleList(WaveBank(a, b, **bank) for a, b in pairwise(widths))
@@ -197,7 +207,9 @@ class BankGWN(nn.Module):
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
         """Logits [N, c]."""
         if not self.edges:
-            edge_index, edge_weight = _no_edges(edge_index), None
+            edge_index, edge_weight = _EDGES.get(edge_index, "none", lambda: edge_index[:, :0].clone()), None
+        elif self.direction == "reversed":
+            edge_index = _EDGES.get(edge_index, "reversed", lambda: edge_index.flip(0))
         adjacency = self._adjacency(x, edge_index, edge_weight, self.self_loops)
         plain = None
         if self.structure != "none":
@@ -222,13 +234,5 @@ class BankGWN(nn.Module):
 
     def _adjacency(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None, self_loops: str) -> Adjacency:
         return adjacency_of(
-            edge_index, edge_weight, x.shape[0], dtype=x.dtype, directed=self.directed, self_loops=self_loops
+            edge_index, edge_weight, x.shape[0], dtype=x.dtype, directed=self.direction != "both", self_loops=self_loops
         )
-
-
-_EMPTY = TensorCache()
-
-
-def _no_edges(edge_index: Tensor) -> Tensor:
-    """The edges of a graph without any; one tensor for each graph, so that what is built from it is kept."""
-    return _EMPTY.get(edge_index, "none", lambda: edge_index[:, :0].clone())

@@ -37,6 +37,9 @@ class Scheme(ABC):
     needs_interval: ClassVar[bool] = False
     """Whether it needs to know where the eigenvalues lie."""
 
+    wave: ClassVar[bool] = True
+    """Whether it is of second order in time; the heat equation is not."""
+
     exact: ClassVar[str] = ""
     """The `L_a` that it solves without an error in time, and no other: of the Laplacians that name it in `exact_with`.
     """

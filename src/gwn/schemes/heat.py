@@ -13,6 +13,7 @@ class Heat(Scheme):
 
     time_symmetric: ClassVar[bool] = False
     buffers: ClassVar[int] = 0
+    wave: ClassVar[bool] = False
 
     def step(self, n: int) -> Step:
         return Step(x=1.0, x_prev=0.0, force=self.tau, source=0.0 if n == 0 else 1.0, first=n == 0)

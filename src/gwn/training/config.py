@@ -148,6 +148,11 @@ def parse_settings(model: ModelSpec, assignments: Sequence[str]) -> tuple[dict[s
         name = name.strip().replace("-", "_")
         if not equals:
             raise GWNError(f"--set takes name=value; got {assignment!r}")
+        if name == "precompute" and name not in of_model:
+            raise GWNError(
+                f"{model.name} cannot precompute: it learns before it propagates, or does not propagate, so nothing "
+                f"can be done once beforehand; leave it out, or use gwn-sym or gwn-plus with one linear encoder"
+            )
         require_known(f"setting of {model.name}", name, {**of_model, **of_training})
         if name in of_model:
             for_model[name] = parse_value(name, text.strip(), of_model[name])

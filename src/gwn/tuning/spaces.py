@@ -133,7 +133,7 @@ EXTENDED_STARTS: tuple[dict[str, Any], ...] = (
     {**_EGO, "lr": 0.05, "weight_decay": 5e-3},  # one step, where phi1 is an ego path
     {"laplacian": "sym", "readout": "last", "activation": "none", "time": 3.0},  # GWN-sym
     {"laplacian": "fa", "readout": "with-encoder", "time": 2.0},
-    {"scheme": "heat", "norm": "batch", "hidden_channels": 256, "time": 3.0, "input_dropout": 0.2},  # as tuned GNNs
+    {"norm": "batch", "hidden_channels": 256, "time": 3.0, "input_dropout": 0.2},  # as tuned GNNs
     {"readout": "weighted", "norm": "layer", "encoder_layers": 2, "time": 3.0, "lr": 0.005},
 )
 """What small searches found to be good somewhere, so that a search of this size need not find it again."""
@@ -142,7 +142,7 @@ EXTENDED_STARTS: tuple[dict[str, Any], ...] = (
 SHARED_DIMENSIONS = (
     Dimension(setting="dropout", low=0.0, high=0.8),
     Dimension(setting="lr", low=0.002, high=0.05, log=True),
-    Dimension(setting="weight_decay", low=1e-6, high=0.01, log=True, or_zero=True),
+    Dimension(setting="weight_decay", low=1e-6, high=0.1, log=True, or_zero=True),
 )
 
 

@@ -1,5 +1,7 @@
 """What is searched of a wave: derived from the shelves of Laplacians and schemes, so that a new one is searched too.
 
+The heat equation is no wave: it is the model `gwn-heat`, and no choice of a search for one.
+
 A pair is tried if it can be built with the longest step of `BELOW_BOUND`. What makes no sense is refused there with a
 reason (`gwn.networks.dynamics`), so the search need not know it.
 """
@@ -30,10 +32,10 @@ Pairs = Mapping[str, Mapping[str, tuple[Laplacian, Scheme]]]
 
 
 def suited_pairs() -> Pairs:
-    """Every Laplacian with the schemes that suit it: its own first ones, the explicit ones, then the others."""
+    """Every Laplacian with the waves that suit it: its own first ones, the explicit ones, then the others."""
     found = {}
     for laplacian in LAPLACIANS:
-        first = lookup("laplacian", laplacian, LAPLACIANS).first_schemes
+        first = [name for name in lookup("laplacian", laplacian, LAPLACIANS).first_schemes if SCHEMES[name].wave]
         built = {}
         for scheme in (*first, *(name for name in _explicit_first() if name not in first)):
             try:
@@ -84,8 +86,9 @@ def wave_dimensions() -> tuple[Dimension, ...]:
 
 
 def _explicit_first() -> list[str]:
-    """The schemes in the order of their shelf, those that need a fixed operator last."""
-    return sorted(SCHEMES, key=lambda name: lookup("scheme", name, SCHEMES).needs_fixed)
+    """The waves in the order of their shelf, those that need a fixed operator last."""
+    waves = (name for name, scheme in SCHEMES.items() if scheme.wave)
+    return sorted(waves, key=lambda name: lookup("scheme", name, SCHEMES).needs_fixed)
 
 
 def _bounded(pair: tuple[Laplacian, Scheme]) -> bool:
