@@ -1,14 +1,16 @@
-"""`gwn report`'s page in a real browser, opened from the disk: tables sort by mouse and key, nothing is missing."""
+"""`gwn report`'s page in a real browser, opened from the disk: the verdict is on the first screen, tables sort by mouse
+and key, nothing is missing."""
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from browser.conftest import UNNAMED, fits
+from browser.conftest import UNNAMED, fits, violations
 from gwn.paper import report as report_page
 from gwn.paper.curve_data import Axis, CurveData, Panel, Series, write_figure
 from gwn.paper.exhibit import Exhibit, figure_path
@@ -17,6 +19,7 @@ from gwn.paper.table import TableCell, TableData, words
 
 Open = Callable[..., Any]
 WICKED = "<script>alert(1)</script>"
+CELLS = Path(__file__).parents[2] / "results" / "cells"
 
 
 def table() -> TableData:
@@ -41,7 +44,9 @@ def table() -> TableData:
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of the cells that are measured, a table with odd names, and a figure."""
     folder = tmp_path_factory.mktemp("report")
+    shutil.copytree(CELLS, folder / "results" / "cells")
     line = Panel(
         title="one",
         kind="lines",
@@ -61,6 +66,24 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def order(page: Any) -> list[str]:
     found: list[str] = page.locator("#table-toy tbody th").all_text_contents()
     return found
+
+
+BOTTOM = "(id) => document.getElementById(id).getBoundingClientRect().bottom"
+
+
+def test_the_first_screen_has_the_verdict(report: Path, visit: Open) -> None:
+    page = visit(report)
+    page.set_viewport_size({"width": 1440, "height": 900})
+    found = page.inner_text("h1")
+    counts = [int(page.inner_text(f".fact:first-child .{kind} b")) for kind in ("beaten", "met", "missed")]
+    assert sum(counts) > 0
+    assert all(f"{count} {kind}" in found for count, kind in zip(counts, ("beaten", "met", "missed"), strict=True))
+    assert page.locator("#ranking svg").count() == 14
+    assert page.locator("#ranking svg text").count() > 28, "text stays text"
+    assert page.evaluate(BOTTOM, "ranking") <= 900
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.querySelector('.fact').getBoundingClientRect().bottom") <= 844
+    assert fits(page)
 
 
 def test_tables_sort_by_mouse_and_key(report: Path, visit: Open) -> None:
@@ -100,3 +123,10 @@ def test_the_report_on_a_small_screen_and_on_paper(report: Path, visit: Open) ->
     page.emulate_media(media="print")
     assert not page.locator("nav").is_visible()
     assert page.locator("#table-toy thead").is_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_violation(report: Path, visit: Open, scheme: str) -> None:
+    page = visit(report)
+    page.emulate_media(color_scheme=scheme)
+    assert violations(page) == []

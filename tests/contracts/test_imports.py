@@ -16,7 +16,7 @@ import gwn
 ROOT = Path(gwn.__file__).parent
 ROOMS = (
     *("laplacians", "schemes", "networks", "models", "data", "training", "tuning", "settings", "compare"),
-    *("outofcore", "distributed", "explore", "paper", "runs", "cli"),
+    *("outofcore", "distributed", "pages", "explore", "paper", "runs", "cli"),
 )
 BASE = {"_version", "errors", "registry", "io", "dimension"}
 CORE = BASE | {"graph", "adjacency", "sparse", "dropout", "stability", "laplacians", "schemes", "networks"}

@@ -10,7 +10,7 @@ from graphs import toy_graph
 from gwn.graph import Graph
 from gwn.models import model_spec
 from gwn.networks import GWN
-from gwn.runs.charts import ticks
+from gwn.pages.charts import ticks
 from gwn.runs.facts import Answers, wave_around
 from seeds import reseed
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from gwn.paper.exhibits import EXHIBITS
 from gwn.paper.exhibits.accuracy import COLUMNS, budget_caption, heading, ranks_of, views
 from gwn.paper.printed import elsewhere
 from gwn.paper.table import TableData, to_markdown
+from gwn.paper.verdict import PAPERS_OWN, all_cells
 
 
 def fill(page: str, command: str, name: str, content: str) -> str:
@@ -36,25 +37,13 @@ def markdown_table(rows: list[list[str]]) -> str:
 COMMAND = "python -m gwn.paper.documents"
 README, PAGE, RESULTS = Path("README.md"), Path("docs/results.md"), Path("results")
 SHOWN = ("majority", "mlp", "gcn", "gwn-sym", "gwn-fa", "gwn-plus")
-PAPERS_OWN = ("gwn-sym", "gwn-fa")
-"""The rows of which the paper prints figures of its own."""
-
 SAID = {"within": "met (within our interval)", "above": "beaten", "below": "not reached"}
 """What a verdict of `View` is called in prose."""
 
 
-def _cells(results: Path, rows: Sequence[str] = SHOWN) -> dict[str, dict[str, View]]:
-    """Row -> column -> cell, over both tables."""
-    cells: dict[str, dict[str, View]] = {row: {} for row in rows}
-    for table, columns in COLUMNS.items():
-        for row, of_row in views(results, table, rows, columns).items():
-            cells[row].update(of_row)
-    return cells
-
-
 def summary(results: Path) -> str:
     """One line a dataset and split: ours, the paper's best, and the highest figure found elsewhere."""
-    cells = _cells(results)
+    cells = all_cells(results, SHOWN)
     columns = [column for of_table in COLUMNS.values() for column in of_table]
     rows = [["dataset, split", *(ROWS[row].title for row in SHOWN), "the paper's best GWN", "highest elsewhere"]]
     for column in columns:
@@ -67,13 +56,13 @@ def summary(results: Path) -> str:
         line.append(f"{max(value.mean for value in paper if value is not None):.1f}")
         line.append("" if top is None else f"{top[0]:.1f} ({top[1]})")
         rows.append(line)
-    budget = budget_caption(_cells(results, tuple(ROWS)), columns)
+    budget = budget_caption(all_cells(results), columns)
     return f"{markdown_table(rows)}\n\n± is half the 95 % interval. {budget}\n\n{findings(results)}"
 
 
 def findings(results: Path) -> str:
     """Where the paper's figures were met, beaten or not reached, cell by cell, and what GWN+ reaches."""
-    cells = _cells(results)
+    cells = all_cells(results, SHOWN)
     lines = []
     for row in PAPERS_OWN:
         found = _by_verdict(cells[row])
@@ -88,7 +77,7 @@ def findings(results: Path) -> str:
 
 def verdict(results: Path) -> str:
     """The same for README, in at most ten lines: counts instead of names."""
-    cells = _cells(results)
+    cells = all_cells(results, SHOWN)
     lines = []
     for row in PAPERS_OWN:
         found = _by_verdict(cells[row])
@@ -157,7 +146,7 @@ def validation_optimism(results: Path) -> list[str]:
     """How far the scores that chose settings are above the test scores of these settings."""
     records = [
         cell.record
-        for of_row in _cells(results, tuple(ROWS)).values()
+        for of_row in all_cells(results).values()
         for cell in of_row.values()
         if cell.record is not None and cell.test is not None and _won(cell.record) is not None
     ]

@@ -20,9 +20,10 @@ from gwn.paper.exhibit import Context, Exhibit
 from gwn.paper.exhibits import EXHIBITS
 from gwn.paper.shipped import searched_cells
 from gwn.paper.table import TableCell, TableData, to_csv, words
+from gwn.paper.verdict_html import verdict_parts
 from gwn.training.result import environment
 
-FIGURE = """<section class="card exhibit" id="figure-$name" aria-labelledby="figure-$name-title">
+FIGURE = """<section class="card exhibit" id="figure-$name">
 <h3 id="figure-$name-title">$title</h3>
 <figure>
 <div class="scroll" role="region" aria-labelledby="figure-$name-title" tabindex="0">
@@ -62,7 +63,7 @@ def _figure(data: CurveData, out: Path) -> Markup:
     )
 
 
-TABLE = """<section class="card exhibit" id="$name" aria-labelledby="$name-title">
+TABLE = """<section class="card exhibit" id="$name">
 <h3 id="$name-title">$title</h3>
 <div class="scroll" role="region" aria-labelledby="$name-title" tabindex="0">
 <table class="sortable"><thead><tr>$head</tr></thead>
@@ -183,7 +184,7 @@ def _environments(results: Path) -> Iterator[Mapping[str, Any]]:
             yield found
 
 
-ASSETS = ("base.css", "report.css", "report.js")
+ASSETS = ("base.css", "colours.css", "report.css", "report.js")
 LINK = '<li><a href="#$anchor">$title</a></li>'
 
 
@@ -201,6 +202,7 @@ def write_report(results: Path, out: Path) -> Path:
         template("report.html"),
         version=__version__,
         date=datetime.now(timezone.utc).date().isoformat(),
+        **verdict_parts(results),
         tables=tables,
         figures=figures,
         behind=join(_table(table, out) for table in behind),

@@ -19,8 +19,8 @@ from gwn.graph import Graph
 from gwn.html import Markup, fill, join, template
 from gwn.io import read_json, write_atomic
 from gwn.models import model_spec
+from gwn.pages import charts
 from gwn.registry import lookup
-from gwn.runs import charts
 from gwn.runs.facts import Answers, Numbers, Wave, answers_of, learning_curves, wave_around
 from gwn.training import TrainedModel
 from gwn.training.metrics import METRICS
@@ -55,7 +55,7 @@ def write_run_page(
     answers = answers_of(trained, graph, split)
     explainable = model_spec(config["model"]).gradients
     chosen = list(nodes) or (_worth_explaining(answers) if explainable else [])
-    style, script = template("base.css") + template("run.css"), template("run.js")
+    style, script = template("base.css") + template("colours.css") + template("run.css"), template("run.js")
     page = fill(
         template("run.html"),
         style_hash=_hash(style),

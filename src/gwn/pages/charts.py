@@ -41,26 +41,26 @@ class Frame:
         parts = []
         for value in ticks(*self.y):
             y = self.at(self.x[0], value)[1]
-            parts.append(fill('<line class="grid" x1="$a" x2="$b" y1="$y" y2="$y"/>', a=LEFT, b=right, y=_n(y)))
-            parts.append(_text(LEFT - 6, y + 4, f"{value:g}{unit}", "end"))
+            parts.append(fill('<line class="grid" x1="$a" x2="$b" y1="$y" y2="$y"/>', a=LEFT, b=right, y=px(y)))
+            parts.append(label_at(LEFT - 6, y + 4, f"{value:g}{unit}", "end"))
         for value in ticks(*self.x):
             x = self.at(value, self.y[0])[0]
-            parts.append(_text(x, bottom + 16, f"{value:g}", "middle"))
+            parts.append(label_at(x, bottom + 16, f"{value:g}", "middle"))
         parts.append(fill('<line class="axis" x1="$a" x2="$b" y1="$y" y2="$y"/>', a=LEFT, b=right, y=bottom))
-        parts.append(_text((LEFT + right) / 2, HEIGHT - 5, x_label, "middle"))
+        parts.append(label_at((LEFT + right) / 2, HEIGHT - 5, x_label, "middle"))
         if y_label:
             parts.append(
                 fill(
                     '<text x="$x" y="$y" text-anchor="middle" transform="rotate(-90 $x $y)">$text</text>',
                     x=11,
-                    y=_n((TOP + bottom) / 2),
+                    y=px((TOP + bottom) / 2),
                     text=y_label,
                 )
             )
         return join(parts, "")
 
     def line(self, points: Sequence[Point], kind: str) -> Markup:
-        places = " ".join(f"{_n(x)},{_n(y)}" for x, y in (self.at(*point) for point in points))
+        places = " ".join(f"{px(x)},{px(y)}" for x, y in (self.at(*point) for point in points))
         return fill('<polyline class="$kind" points="$places"/>', kind=kind, places=places)
 
 
@@ -69,8 +69,8 @@ def svg(body: Markup, label: str, width: float = WIDTH, height: float = HEIGHT) 
     return fill(
         '<svg role="img" aria-label="$label" viewBox="0 0 $width $height" class="chart">$body</svg>',
         label=label,
-        width=_n(width),
-        height=_n(height),
+        width=px(width),
+        height=px(height),
         body=body,
     )
 
@@ -82,7 +82,7 @@ def lines(series: Sequence[tuple[str, Sequence[Point]]], label: str, y_label: st
     parts = [frame.axes("epoch", y_label)]
     if mark is not None:
         x = frame.at(mark, frame.y[0])[0]
-        parts.append(fill('<line class="mark" x1="$x" x2="$x" y1="$a" y2="$b"/>', x=_n(x), a=TOP, b=HEIGHT - BOTTOM))
+        parts.append(fill('<line class="mark" x1="$x" x2="$x" y1="$a" y2="$b"/>', x=px(x), a=TOP, b=HEIGHT - BOTTOM))
     parts += [frame.line(points, f"line s{number}") for number, (_, points) in enumerate(series)]
     return svg(join(parts, ""), label)
 
@@ -95,13 +95,13 @@ def reliability(bins: Sequence[tuple[float, float, int]]) -> Markup:
     for mean, right, count in bins:
         x, y = frame.at(100 * mean, 100 * right)
         onto = frame.at(100 * mean, 100 * mean)[1]
-        parts.append(fill('<line class="gap" x1="$x" x2="$x" y1="$y" y2="$onto"/>', x=_n(x), y=_n(y), onto=_n(onto)))
+        parts.append(fill('<line class="gap" x1="$x" x2="$x" y1="$y" y2="$onto"/>', x=px(x), y=px(y), onto=px(onto)))
         parts.append(
             fill(
                 '<circle class="dot" cx="$x" cy="$y" r="$r"><title>$title</title></circle>',
-                x=_n(x),
-                y=_n(y),
-                r=_n(4 + 8 * math.sqrt(count / most)),
+                x=px(x),
+                y=px(y),
+                r=px(4 + 8 * math.sqrt(count / most)),
                 title=f"{count} nodes: confidence {100 * mean:.1f} %, right {100 * right:.1f} %",
             )
         )
@@ -113,7 +113,7 @@ def scatter(points: Sequence[Point]) -> Markup:
     ends = _range([value for point in points for value in point])
     frame = Frame(ends, ends)
     dots = (
-        fill('<circle class="dot faint" cx="$x" cy="$y" r="3.5"/>', x=_n(x), y=_n(y))
+        fill('<circle class="dot faint" cx="$x" cy="$y" r="3.5"/>', x=px(x), y=px(y))
         for x, y in (frame.at(*point) for point in points)
     )
     diagonal = frame.line([(ends[0], ends[0]), (ends[1], ends[1])], "diagonal")
@@ -139,22 +139,22 @@ def bars(rows: Sequence[tuple[str, float]], label: str) -> Markup:
                 '<text class="number" x="$right" y="$base" text-anchor="end">$value</text></g>',
                 full=name,
                 value=f"{value:+,.{digits}f}",
-                name=_text(name_width - 8, y + 15, shown, "end"),
+                name=label_at(name_width - 8, y + 15, shown, "end"),
                 kind="for" if value >= 0 else "against",
-                x=_n(x),
-                y=_n(y + 4),
-                w=_n(max(1.0, abs(value) * scale)),
+                x=px(x),
+                y=px(y + 4),
+                w=px(max(1.0, abs(value) * scale)),
                 right=WIDTH,
-                base=_n(y + 15),
+                base=px(y + 15),
             )
         )
     total = len(rows) * height
-    parts.append(fill('<line class="axis" x1="$x" x2="$x" y1="0" y2="$y"/>', x=_n(zero), y=_n(total)))
+    parts.append(fill('<line class="axis" x1="$x" x2="$x" y1="0" y2="$y"/>', x=px(zero), y=px(total)))
     return svg(join(parts, ""), label, WIDTH, total)
 
 
-def _text(x: float, y: float, text: str, anchor: str) -> Markup:
-    return fill('<text x="$x" y="$y" text-anchor="$anchor">$text</text>', x=_n(x), y=_n(y), text=text, anchor=anchor)
+def label_at(x: float, y: float, text: str, anchor: str) -> Markup:
+    return fill('<text x="$x" y="$y" text-anchor="$anchor">$text</text>', x=px(x), y=px(y), text=text, anchor=anchor)
 
 
 def _range(values: Sequence[float]) -> Point:
@@ -167,5 +167,5 @@ def _widened(low: float, high: float) -> Point:
     return (low, high) if high > low else (low - 0.5, high + 0.5)
 
 
-def _n(value: float) -> str:
+def px(value: float) -> str:
     return f"{value:.1f}".rstrip("0").rstrip(".")

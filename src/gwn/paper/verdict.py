@@ -1,0 +1,92 @@
+"""What the measured cells say of the paper's tables of accuracy: its figures met, beaten and missed, and where the wave
+networks stand among all models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gwn.paper.cell import OURS, ROWS
+from gwn.paper.compare import View, outcome, paired
+from gwn.paper.exhibits.accuracy import COLUMNS, UNMEASURED, views
+
+Cells = Mapping[str, Mapping[str, View]]
+"""Row -> column -> cell."""
+
+PAPERS_OWN = ("gwn-sym", "gwn-fa")
+"""The rows of which the paper prints figures of its own."""
+
+KINDS = {"above": "beaten", "within": "met", "below": "missed", "": "not measured"}
+"""What a verdict of `View` is called: the paper's figure is ..."""
+
+
+def all_cells(results: Path, rows: Sequence[str] = tuple(ROWS), *, unmeasured: bool = False) -> Cells:
+    """The cells of both tables; with `unmeasured`, also the columns that have the paper's figures alone."""
+    cells: dict[str, dict[str, View]] = {row: {} for row in rows}
+    for table, columns in COLUMNS.items():
+        shown = (*columns, *UNMEASURED[table]) if unmeasured else columns
+        for row, of_row in views(results, table, rows, shown).items():
+            cells[row].update(of_row)
+    return cells
+
+
+def tally(seen: Iterable[View]) -> dict[str, list[View]]:
+    """The cells of which the paper prints a figure, by what became of it."""
+    found: dict[str, list[View]] = {kind: [] for kind in KINDS.values()}
+    for each in seen:
+        if each.paper is not None:
+            found[KINDS[each.verdict]].append(each)
+    return found
+
+
+def ranking(cells: Cells, column: str) -> list[View]:
+    """The measured models of a column, the best first."""
+    measured = [of_row[column] for of_row in cells.values() if of_row[column].test is not None]
+    return sorted(measured, key=lambda each: -(each.test or {})["mean"])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """A row among all models: in how many columns it was measured, is first, or is not told apart from the first."""
+
+    row: str
+    columns: int
+    first: int
+    tied: int
+    places: tuple[tuple[int, int], ...]
+    """Its place and the number of models, column by column."""
+
+
+def standing(cells: Cells, row: str, columns: Sequence[str]) -> Standing:
+    """Told apart by the 95 % interval of the paired difference over the splits that both have."""
+    places, tied = [], 0
+    for column in columns:
+        ranked = ranking(cells, column)
+        of_row = cells[row][column]
+        if of_row.test is None:
+            continue
+        place = ranked.index(of_row) + 1
+        places.append((place, len(ranked)))
+        tied += place > 1 and outcome(paired(ranked[0], of_row)) == "tie"
+    return Standing(
+        row=row,
+        columns=len(places),
+        first=sum(place == 1 for place, _ in places),
+        tied=tied,
+        places=tuple(places),
+    )
+
+
+def favoured(cells: Cells, columns: Sequence[str]) -> list[str]:
+    """The columns in which the search of a wave network had more trials than that of another model."""
+    found = []
+    for column in columns:
+        trials: dict[bool, list[int]] = {True: [], False: []}
+        for row, of_row in cells.items():
+            record = of_row[column].record
+            if record is not None and record["search"] is not None:
+                trials[row in OURS].append(record["recipe"]["trials"] + record["recipe"].get("on_rows", 0))
+        if trials[True] and trials[False] and max(trials[True]) > min(trials[False]):
+            found.append(column)
+    return found

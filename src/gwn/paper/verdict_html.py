@@ -1,0 +1,122 @@
+"""The report's first screen: the paper's figures met or missed, where the wave networks stand, what is not measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import median
+
+from gwn.html import Markup, fill, join
+from gwn.pages.charts import px
+from gwn.paper.cell import OURS, ROWS
+from gwn.paper.compare import View
+from gwn.paper.exhibits.accuracy import COLUMNS, heading
+from gwn.paper.ranking_chart import ranking_chart
+from gwn.paper.verdict import KINDS, PAPERS_OWN, Cells, all_cells, favoured, standing, tally
+
+Tally = Mapping[str, Sequence[View]]
+ORDER = tuple(KINDS.values())
+
+
+def verdict_parts(results: Path) -> dict[str, Markup]:
+    """The headline, the facts below it and the picture, as `report.html` has places for them."""
+    cells = all_cells(results, unmeasured=True)
+    columns = [column for of_table in COLUMNS.values() for column in of_table]
+    own = tally(cells[row][column] for row in PAPERS_OWN for column in cells[row])
+    peers = tally(cell for row, of_row in cells.items() if row not in OURS for cell in of_row.values())
+    return {
+        "headline": fill("$text", text=headline(own)),
+        "facts": join(
+            [
+                _counted("The paper's wave networks", own),
+                _counted("The peers in its tables", peers),
+                _fact("Among all models", _standings(cells, columns)),
+                _fact("Not measured, and not equal", _lacking(cells, columns, own, peers)),
+            ]
+        ),
+        "chart": ranking_chart(cells, columns),
+    }
+
+
+def headline(own: Tally) -> str:
+    """The verdict in a sentence."""
+    total, lacking = sum(map(len, own.values())), len(own["not measured"])
+    if lacking == total:
+        return f"None of the paper's {total} figures for its wave networks is measured yet"
+    counts = ", ".join(f"{len(own[kind])} {kind}" for kind in ORDER if own[kind])
+    return f"The paper's {total} figures for its wave networks: {counts}"
+
+
+FACT = '<section class="card fact"><h2>$title</h2>$body</section>'
+
+
+def _fact(title: str, body: Markup) -> Markup:
+    return fill(FACT, title=title, body=body)
+
+
+BAR = 300.0
+
+
+def _counted(title: str, found: Tally) -> Markup:
+    """A bar of four parts, and the numbers below it."""
+    total = sum(map(len, found.values()))
+    parts, start = [], 0.0
+    for kind in ORDER:
+        width = BAR * len(found[kind]) / max(1, total)
+        parts.append(
+            fill('<rect class="$kind" x="$x" width="$w" height="14"/>', kind=_slug(kind), x=px(start), w=px(width))
+        )
+        start += width
+    keys = (
+        fill('<li class="$slug"><b>$count</b> $kind</li>', slug=_slug(kind), count=len(found[kind]), kind=kind)
+        for kind in ORDER
+    )
+    body = fill(
+        '<svg class="bar" viewBox="0 0 $wide 14" preserveAspectRatio="none" aria-hidden="true">$parts</svg>'
+        '<ul class="counts">$keys</ul>'
+        '<p class="soft">of $total figures. Met: within the 95 % interval of our mean.</p>',
+        wide=px(BAR),
+        parts=join(parts, ""),
+        keys=join(keys, ""),
+        total=total,
+    )
+    return _fact(title, body)
+
+
+def _slug(kind: str) -> str:
+    return kind.replace(" ", "-")
+
+
+def _standings(cells: Cells, columns: Sequence[str]) -> Markup:
+    lines = []
+    for row in reversed(OURS):
+        found = standing(cells, row, columns)
+        if not found.columns:
+            said = "not measured"
+        else:
+            tied = f", level with the first on {found.tied} more" if found.tied else ""
+            middle = median(place for place, _ in found.places)
+            said = f"first on {found.first} of {found.columns} columns{tied}; median place {middle:g}"
+        lines.append(fill('<li class="key $row"><b>$title</b> $said</li>', row=row, title=ROWS[row].title, said=said))
+    return fill(
+        '<ul class="standings">$lines</ul><p class="soft">A column is a dataset and its split. Level: the paired '
+        "difference is not told apart from zero at 95 %.</p>",
+        lines=join(lines),
+    )
+
+
+def _lacking(cells: Cells, columns: Sequence[str], own: Tally, peers: Tally) -> Markup:
+    lacking = [*own["not measured"], *peers["not measured"]]
+    by_column: dict[str, int] = {}
+    for each in lacking:
+        by_column[heading(each.cell.column)] = by_column.get(heading(each.cell.column), 0) + 1
+    printed = sum(map(len, own.values())) + sum(map(len, peers.values()))
+    where = ", ".join(f"{name} ({count})" for name, count in sorted(by_column.items(), key=lambda pair: -pair[1]))
+    said = f"{len(lacking)} of the {printed} figures of the two tables: {where}." if lacking else "Nothing is missing."
+    ahead = favoured(cells, columns)
+    budget = (
+        f"In {len(ahead)} of {len(columns)} columns another model had fewer trials in its search than a wave network."
+        if ahead
+        else "In no column had a wave network more trials in its search than another model."
+    )
+    return fill("<p>$said</p><p>$budget</p>", said=said, budget=budget)
