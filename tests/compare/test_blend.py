@@ -9,7 +9,7 @@ import pytest
 
 from graphs import toy_graph
 from gwn.compare import blend
-from gwn.compare.blend import Classes, Said, choose_weights, make_blend, mixed
+from gwn.compare.blend import Classes, Said, choose_weights, make_blend, mixed, nodes_aside
 from gwn.data import Dataset, make_splits
 from gwn.training.outputs import Floats
 
@@ -26,7 +26,7 @@ def certain(y: Classes, wrong: slice) -> Floats:
 def said(y: Classes) -> Said:
     """Two models that err on different nodes, and one that says nothing."""
     answers = {"a": certain(y, slice(0, 4)), "b": certain(y, slice(4, 8)), "c": np.full((y.size, 2), 0.5)}
-    return Said(val=answers, test=answers, y_val=y, y_test=y)
+    return Said(val=answers, test=answers, aside={}, y_val=y, y_test=y)
 
 
 def test_models_that_err_on_different_nodes_share_the_weight() -> None:
@@ -37,19 +37,21 @@ def test_models_that_err_on_different_nodes_share_the_weight() -> None:
 
 
 @pytest.mark.parametrize("alike", [False, True])
+@pytest.mark.parametrize(("split", "tested"), [("tenfold", 60), ("set-aside", 2)])
 def test_a_blend_is_taken_where_validation_likes_it_and_says_how_good_it_is(
-    alike: bool, monkeypatch: pytest.MonkeyPatch
+    alike: bool, split: str, tested: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dataset = Dataset(
         name="toy",
         graph=toy_graph(60, classes=2),
         metric="accuracy",
-        default_split="tenfold",
+        default_split=split,
         directed=False,
         published={},
         files={},
     )
     splits, y = make_splits(dataset, None, 10), dataset.graph.labels.numpy()
+    aside = nodes_aside(dataset, splits)
     a, b = certain(y, slice(0, 60, 3)), certain(y, slice(1, 60, 3))
     answers = {"a": a, "b": a if alike else b}
 
@@ -58,6 +60,7 @@ def test_a_blend_is_taken_where_validation_likes_it_and_says_how_good_it_is(
             Said(
                 val={name: answer[split.val.numpy()] for name, answer in answers.items()},
                 test={name: answer[split.test.numpy()] for name, answer in answers.items()},
+                aside={name: answer[aside] for name, answer in answers.items()},
                 y_val=y[split.val.numpy()],
                 y_test=y[split.test.numpy()],
             )
@@ -68,6 +71,7 @@ def test_a_blend_is_taken_where_validation_likes_it_and_says_how_good_it_is(
     found = make_blend(dataset, splits, {"a": Path("a"), "b": Path("b")})
     assert dict(found.weights) == pytest.approx({"a": 1.0} if alike else {"a": 0.5, "b": 0.5})
     assert found.title({"a": "A", "b": "B"}) == ("A" if alike else "Blend of A and B")
-    assert found.together["tested"] == 60, "ten runs test every node"
-    assert found.together["mean"] == pytest.approx(2 / 3 if alike else 1.0)
-    assert np.mean(found.test) == pytest.approx(found.together["mean"])
+    assert found.together["tested"] == tested, "ten runs test every node, or a twentieth of either class is set aside"
+    assert found.together["aside"] == (split == "set-aside")
+    right = np.arange(60) % 3 != 0 if alike else np.ones(60)
+    assert found.together["mean"] == pytest.approx(np.mean(right[aside] if aside.size else right))

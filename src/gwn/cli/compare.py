@@ -31,7 +31,7 @@ def compare(
     ),
     duration: str = typer.Option("10m", "--time", help="For everything: 90s, 10m, 1h30m."),
     split: str | None = typer.Option(
-        None, help="As for `gwn train`. Default: the dataset's; of a thousand labels and more in tables, tenfold."
+        None, help="As for `gwn train`. Default: the dataset's; of a thousand labels and more in tables, set-aside."
     ),
     trials: int = typer.Option(40, help="The most settings that are tried of a model."),
     runs: int = typer.Option(10, help="The most final runs of a model; fewer where the time does not allow them."),
@@ -118,9 +118,14 @@ def _together(predictor: Mapping[str, Any], metric: Metric) -> str:
     weights = ", ".join(f"{100 * member['weight']:.0f} %" for member in members)
     shares = f" ({weights})" if len(members) > 1 else ""
     interval = f"95 % interval {metric.text(said['low'], 1)} to {metric.text(said['high'], 1)}"
+    nodes = (
+        f"{said['tested']:,} nodes that were set aside from the beginning"
+        if said.get("aside")
+        else f"{said['tested']:,} nodes that were tested, each answered by the runs that had not seen its label"
+    )
     return (
-        f"Saved: {predictor['title']}{shares}, the mean over the final runs. On the {said['tested']:,} nodes that were "
-        f"tested, each answered by the runs that had not seen its label: {metric.text(said['mean'], 1)} ({interval})."
+        f"Saved: {predictor['title']}{shares}, the mean over the final runs. On the {nodes}: "
+        f"{metric.text(said['mean'], 1)} ({interval})."
     )
 
 

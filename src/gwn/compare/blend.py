@@ -32,8 +32,9 @@ class Blend:
     """Weights by model, the largest first, and what they earn; a single model has all the weight.
 
     val, test   a score for each final split, that of validation with the weights that the other splits choose
-    together    the score of all runs together and its 95 % interval: each of the `tested` nodes is answered by the mean
-                of those runs that had it among their test nodes
+    together    the score of all runs together and its 95 % interval: on the labelled nodes that no split has, if there
+                are any (`aside`); else each of the `tested` nodes is answered by the mean of those runs that had it
+                among their test nodes, which are fewer than all and so answer worse
     """
 
     weights: Mapping[str, float]
@@ -48,17 +49,30 @@ class Blend:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Said:
-    """What every candidate says about the nodes of one final split that it did not learn from: model -> [n, c]."""
+    """What every candidate says about the nodes of one final split that it did not learn from: model -> [n, c].
+
+    aside   about the labelled nodes that are in no part of any split
+    """
 
     val: Mapping[str, Floats]
     test: Mapping[str, Floats]
+    aside: Mapping[str, Floats]
     y_val: Classes
     y_test: Classes
+
+
+def nodes_aside(dataset: Dataset, splits: Sequence[Split]) -> Classes:
+    """The labelled nodes that no split has."""
+    left = dataset.graph.labelled.cpu().clone()
+    for split in splits:
+        left[torch.cat([split.train, split.val, split.test])] = False
+    return left.nonzero().flatten().numpy()
 
 
 def listen(dataset: Dataset, splits: Sequence[Split], folders: Mapping[str, Path]) -> list[Said]:
     """The answers of the final runs in these folders, by model."""
     found, y = [], dataset.graph.labels.cpu().numpy()
+    aside = nodes_aside(dataset, splits)
     for number, split in enumerate(splits):
         graph = dataset.on(split)
         said = {name: answers(load_trained(folder, number), graph) for name, folder in folders.items()}
@@ -67,6 +81,7 @@ def listen(dataset: Dataset, splits: Sequence[Split], folders: Mapping[str, Path
             Said(
                 val={name: answer[val] for name, answer in said.items()},
                 test={name: answer[test] for name, answer in said.items()},
+                aside={name: answer[aside] for name, answer in said.items()},
                 y_val=y[val],
                 y_test=y[test],
             )
@@ -88,10 +103,11 @@ def make_blend(dataset: Dataset, splits: Sequence[Split], folders: Mapping[str, 
     if len(weights) == 1 or np.mean(blended) < np.mean(alone):
         weights, blended = best, alone
     y, asked = dataset.graph.labels.cpu().numpy(), np.zeros(dataset.graph.num_nodes)
-    total = np.zeros((asked.size, dataset.graph.num_classes))
+    total, aside = np.zeros((asked.size, dataset.graph.num_classes)), nodes_aside(dataset, splits)
     for one, split in zip(said, splits, strict=True):
-        total[split.test.numpy()] += mixed(one.test, weights)
-        asked[split.test.numpy()] += 1
+        nodes, answer = (aside, one.aside) if aside.size else (split.test.numpy(), one.test)
+        total[nodes] += mixed(answer, weights)
+        asked[nodes] += 1
     tested = np.flatnonzero(asked)
     mean = _score(dataset, total[tested] / asked[tested, None], y[tested])
     interval = summarise([mean, mean], [tested.size])
@@ -100,7 +116,13 @@ def make_blend(dataset: Dataset, splits: Sequence[Split], folders: Mapping[str, 
         weights=weights,
         val=tuple(blended),
         test=tuple(_score(dataset, mixed(one.test, weights), one.y_test) for one in said),
-        together={"mean": mean, "low": interval.low, "high": interval.high, "tested": int(tested.size)},
+        together={
+            "mean": mean,
+            "low": interval.low,
+            "high": interval.high,
+            "tested": int(tested.size),
+            "aside": bool(aside.size),
+        },
     )
 
 

@@ -28,7 +28,8 @@ SHELF = (
 """What is compared unless others are named."""
 
 MANY_LABELS = 1000
-"""From so many labelled nodes on, a tenth of them validates and a tenth tests instead of a fifth."""
+"""From so many labelled nodes on, a tenth of them validates and a tenth tests instead of a fifth, and a twentieth is
+set aside until the end."""
 
 EPOCHS = 500
 """The most epochs of a training; most stop before, 50 epochs after their best one."""
@@ -71,7 +72,7 @@ class Comparison:
     record   the file that has all of this and every trial
     runs     final splits of the models that were searched to the end
     predictor   what was saved: its `title`, its `members` (model, run folder, weight), each as the mean of its final
-                runs, and how good all of them are `together` (mean, low, high, tested nodes); see `gwn.compare.blend`
+                runs, and how good all of them are `together` (mean, low, high, tested, aside); see `gwn.compare.blend`
     seconds  how long it took; `time` is what was given
     notes    what a reader should know: what was left out, cut or stopped
     """
@@ -162,7 +163,7 @@ def compare(
 def usual_split(dataset: Dataset) -> str:
     """The dataset's; of many labels that nobody split, a tenth is enough to validate and to test, and more train."""
     many = int(dataset.graph.labelled.sum()) >= MANY_LABELS
-    return "tenfold" if many and dataset.default_split == "stratified" else dataset.default_split
+    return "set-aside" if many and dataset.default_split == "stratified" else dataset.default_split
 
 
 def _fixed(specs: Sequence[ModelSpec], assignments: Sequence[str]) -> dict[str, dict[str, Any]]:
