@@ -11,10 +11,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torch_geometric.nn import GATConv, GCNConv
+from torch_geometric.utils import to_torch_csr_tensor
 
 from benchmarks.message_passing import MessagePassingGWN
 from benchmarks.problem import Problem
 from gwn.graph import Graph
+from gwn.models.peers.gat import GAT
+from gwn.models.peers.gcn import GCN
 from gwn.networks import GWN
 from gwn.training import TrainConfig
 from gwn.training.loop import flushed_denormals, make_optimizer, node_loss, train_step
@@ -24,7 +27,7 @@ TrainStep = Callable[[], tuple[float, bool]]
 
 
 class PeerGCN(nn.Module):
-    """Two `GCNConv`; the normalised edges are cached, which is the faster of the two ways PyG offers."""
+    """Two `GCNConv`; what they normalise is cached. The edges are an edge list or, faster, a CSR matrix."""
 
     def __init__(self, in_channels: int, hidden_channels: int, out_channels: int, *, dropout: float = 0.5) -> None:
         super().__init__()
@@ -33,7 +36,7 @@ class PeerGCN(nn.Module):
         self.second = GCNConv(hidden_channels, out_channels, cached=True)
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
-        x = F.dropout(x, self.dropout, self.training)
+        x = drop_input(x, self.dropout, self.training)
         x = F.relu(self.first(x, edge_index, edge_weight))
         x = F.dropout(x, self.dropout, self.training)
         logits: Tensor = self.second(x, edge_index, edge_weight)
@@ -53,11 +56,19 @@ class PeerGAT(nn.Module):
         self.second = GATConv(width * heads, out_channels, heads=1, concat=False, dropout=dropout)
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
-        x = F.dropout(x, self.dropout, self.training)
+        x = drop_input(x, self.dropout, self.training)
         x = F.elu(self.first(x, edge_index))
         x = F.dropout(x, self.dropout, self.training)
         logits: Tensor = self.second(x, edge_index)
         return logits
+
+
+def drop_input(x: Tensor, p: float, training: bool) -> Tensor:
+    """PyTorch's dropout; of a CSR tensor on its stored values."""
+    if x.layout != torch.sparse_csr:
+        return F.dropout(x, p, training)
+    values = F.dropout(x.values(), p, training)
+    return torch.sparse_csr_tensor(x.crow_indices(), x.col_indices(), values, x.shape, check_invariants=False)
 
 
 def adam(model: nn.Module) -> torch.optim.Optimizer:
@@ -65,12 +76,17 @@ def adam(model: nn.Module) -> torch.optim.Optimizer:
     return make_optimizer(model, TrainConfig(device="cpu"))
 
 
-def plain_step(model: nn.Module, graph: Graph, rows: Tensor, optimizer: torch.optim.Optimizer) -> tuple[float, bool]:
-    """The training loop of PyTorch Geometric's examples, for the others: ours also looks at its gradients."""
+def plain_step(
+    model: nn.Module, graph: Graph, rows: Tensor, optimizer: torch.optim.Optimizer, edges: Tensor | None = None
+) -> tuple[float, bool]:
+    """The training loop of PyTorch Geometric's examples, for the others: ours also looks at its gradients.
+
+    edges   the adjacency as a matrix, in the place of the edge list
+    """
     model.train()
     optimizer.zero_grad()
     with flushed_denormals():
-        logits = model(graph.x, graph.edge_index, graph.edge_weight)
+        logits = model(graph.x, *((graph.edge_index, graph.edge_weight) if edges is None else (edges,)))
         loss = F.cross_entropy(logits[rows], graph.labels[rows])
         loss.backward()  # type: ignore[no-untyped-call]
     optimizer.step()
@@ -106,11 +122,27 @@ def message_passing(problem: Problem, laplacian: str) -> TrainStep:
     return partial(plain_step, model, graph, problem.rows, adam(model))
 
 
-def peer(problem: Problem, network: type[PeerGCN] | type[PeerGAT], **options: Any) -> TrainStep:
-    """PyTorch Geometric's own, on dense features."""
-    graph = problem.dense
+def peer(problem: Problem, network: type[PeerGCN] | type[PeerGAT], fastest: bool = False, **options: Any) -> TrainStep:
+    """PyTorch Geometric's default way, as in its examples: an edge list and dense features. Or its fastest one: sparse
+    features where they are sparse, and for a GCN a CSR adjacency; a `GATConv` takes longer with one than without."""
+    graph = problem.graph if fastest else problem.dense
     model = network(graph.num_features, problem.width, graph.num_classes, dropout=problem.dropout, **options)
-    return partial(plain_step, model, graph, problem.rows, adam(model))
+    edges = csr_adjacency(graph) if fastest and network is PeerGCN else None
+    return partial(plain_step, model, graph, problem.rows, adam(model), edges)
+
+
+def csr_adjacency(graph: Graph) -> Tensor:
+    """What PyTorch Geometric calls `adj_t`: rows are targets."""
+    size = (graph.num_nodes, graph.num_nodes)
+    matrix: Tensor = to_torch_csr_tensor(graph.edge_index.flip(0), graph.edge_weight, size=size)
+    return matrix
+
+
+def own_peer(problem: Problem, network: type[GCN] | type[GAT], **options: Any) -> TrainStep:
+    """A peer of `gwn train`: sparse features, and the same sparse products as a GWN has."""
+    graph = problem.graph
+    model = network(graph.num_features, problem.width, graph.num_classes, dropout=problem.dropout, **options)
+    return partial(train_step, model, partial(node_loss, model, graph, problem.rows), adam(model))
 
 
 COMPETITORS: dict[str, Callable[[Problem], TrainStep]] = {
@@ -123,6 +155,10 @@ COMPETITORS: dict[str, Callable[[Problem], TrainStep]] = {
     "mp-sym": partial(message_passing, laplacian="sym"),
     "mp-fa": partial(message_passing, laplacian="fa"),
     "gcn": partial(peer, network=PeerGCN),
+    "gcn-fastest": partial(peer, network=PeerGCN, fastest=True),
+    "gcn-own": partial(own_peer, network=GCN),
     "gat": partial(peer, network=PeerGAT),
+    "gat-fastest": partial(peer, network=PeerGAT, fastest=True),
+    "gat-own": partial(own_peer, network=GAT, attention_dropout=0.5),
     "gat-one-head": partial(peer, network=PeerGAT, heads=1),
 }

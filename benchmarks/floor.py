@@ -10,6 +10,7 @@ No dropout, no loss, no optimiser, no tanh, no bias: a step can only be slower t
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -18,9 +19,12 @@ import torch
 from torch import Tensor
 
 from benchmarks.problem import Problem
-from benchmarks.timing import Timing, measure
+from benchmarks.timing import Clock, Timing, measure
 from gwn.adjacency import adjacency_of
 from gwn.sparse import SparseMatrix
+
+LARGE = 1 << 24
+"""Numbers that no cache holds: 64 MiB in single precision."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,27 @@ def run(kernels: Mapping[str, Kernel]) -> None:
     for kernel in kernels.values():
         for _ in range(kernel.count):
             kernel.call()
+
+
+def bandwidth(problem: Problem, seconds: float = 0.2, clock: Clock = time.perf_counter) -> dict[str, float]:
+    """GB/s: what the sparse product of one step asks for, beside a plain copy of the state and one of main memory.
+
+    A product asks for a row of the state for every entry of S, most of them from the caches; so it may well be above
+    what a copy from main memory reaches.
+    """
+    graph, width = problem.graph, problem.width
+    wave = floor_kernels(problem, "sym")["wave"].call
+    entries = adjacency_of(graph.edge_index, graph.edge_weight, graph.num_nodes, dtype=graph.x.dtype).matrix.pattern.nnz
+    size = graph.x.element_size()
+    state, large = torch.zeros(graph.num_nodes, width), torch.zeros(LARGE)
+    moved = {
+        "wave": entries * (size * width + size + 4) + 2 * graph.num_nodes * width * size,
+        "copy": 2 * state.nbytes,
+        "memory copy": 2 * large.nbytes,
+    }
+    copies = {"copy": partial(state.clone().copy_, state), "memory copy": partial(large.clone().copy_, large)}
+    timed = measure({"wave": wave, **copies}, seconds=seconds, clock=clock)
+    return {f"{name} GB/s": 1e-6 * moved[name] / timing.best for name, timing in timed.items()}
 
 
 def breakdown(kernels: Mapping[str, Kernel], seconds: float = 0.2) -> dict[str, float]:

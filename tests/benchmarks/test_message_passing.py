@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from benchmarks.competitors import PeerGAT, PeerGCN
+from benchmarks.competitors import PeerGAT, PeerGCN, csr_adjacency
 from benchmarks.message_passing import from_gwn, renamed
 from benchmarks.problem import uniform_graph
 from gwn import GWN
@@ -65,3 +65,19 @@ def test_peers_are_two_layers_of_the_width_asked_for(network: type[PeerGCN | Pee
     assert model(graph.x, graph.edge_index).shape == (50, 4)
     first = model.first.out_channels
     assert (first * heads if heads else first) == 64
+
+
+@pytest.mark.parametrize("network", [PeerGCN, PeerGAT])
+def test_the_fastest_way_of_a_peer_is_the_same_function(network: type[PeerGCN | PeerGAT]) -> None:
+    graph = with_isolated_nodes()
+    reseed(0)
+    model = network(12, 64, 4, dropout=0.0).double()
+    (expected, slow_grad) = gradients(model, graph)
+    edges = csr_adjacency(graph) if network is PeerGCN else graph.edge_index
+    fast = network(12, 64, 4, dropout=0.0).double()  # the normalisation of the first is cached
+    fast.load_state_dict(model.state_dict())
+    found = fast(graph.x.to_sparse_csr(), edges.to(torch.float64) if network is PeerGCN else edges)
+    F.cross_entropy(found[::2], graph.labels[::2]).backward()  # type: ignore[no-untyped-call]
+    torch.testing.assert_close(found.detach(), expected, rtol=1e-10, atol=1e-10)
+    fast_grad = {name: p.grad for name, p in fast.named_parameters() if p.grad is not None}
+    torch.testing.assert_close(fast_grad, slow_grad, rtol=1e-10, atol=1e-10)
