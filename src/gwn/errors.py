@@ -8,7 +8,6 @@ EXTRAS = {
     "sqlalchemy": "search",
     "filelock": "search",
     "matplotlib": "figures",
-    "plotly": "pages",
     "pymetis": "large",
     "tensorboard": "trackers",
     "wandb": "trackers",

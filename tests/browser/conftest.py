@@ -37,7 +37,7 @@ def visit(browser: Any) -> Iterator[Open]:
     trouble: list[str] = []
     contexts = []
 
-    def visit_page(page_file: Path, *, phone: bool = False, script: str = "") -> Any:
+    def visit_page(page_file: Path, *, phone: bool = False, script: str = "", fragment: str = "") -> Any:
         size = {"width": 360, "height": 740} if phone else {"width": 1280, "height": 900}
         context = browser.new_context(viewport=size, has_touch=phone, is_mobile=phone)
         context.add_init_script(script)
@@ -54,8 +54,8 @@ def visit(browser: Any) -> Iterator[Open]:
                 None if request.url.startswith(("file:", "data:", "blob:")) else trouble.append(f"asked: {request.url}")
             ),
         )
-        page.goto(page_file.resolve().as_uri())
-        page.wait_for_function("document.body.dataset.ready !== undefined")
+        page.goto(page_file.resolve().as_uri() + fragment)
+        page.wait_for_selector("body[data-ready]")  # no function: a strict policy forbids what would ask it
         return page
 
     yield visit_page

@@ -1,4 +1,5 @@
-"""`gwn explore`'s page in a real browser, opened from the disk: the wave moves, nodes are chosen, keys do it too."""
+"""`gwn explore`'s page in a real browser, opened from the disk: what it computes is what Python computes, the pulse
+starts where one clicks, keys do it too, and what is shown is in the address."""
 
 from __future__ import annotations
 
@@ -7,29 +8,53 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import torch
 
-from browser.conftest import UNNAMED, fits
+from browser.conftest import fits, violations
 from graphs import toy_graph
+from gwn.adjacency import Adjacency, normalised_adjacency
 from gwn.explore.page import write_explorer
 from gwn.explore.subject import Subject
+from gwn.graph import Graph
 from gwn.networks import GWN
-from seeds import reseed
+from gwn.networks.dynamics import build_dynamics
+from gwn.schemes import integrate
+from gwn.stability import MODES
+from seeds import generator, reseed
 
 Open = Callable[..., Any]
 WICKED = "<img src=x onerror=alert(1)></script><b>"
+NODES = 60
+
+
+def toy() -> Graph:
+    """A small weighted graph, one of whose nodes has a wicked name."""
+    graph = toy_graph(nodes=NODES)
+    names = tuple(f"n{i}" for i in range(NODES - 1))
+    ends, once = graph.edge_index.sort(0).values, torch.rand(NODES, NODES, generator=generator(1)) + 0.5
+    weight = once[ends[0], ends[1]]
+    return replace(graph, edge_weight=weight, node_ids=(*names, WICKED), class_names=("<i>left</i>", "right"))
 
 
 @pytest.fixture(scope="module")
 def explorer(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A page on a small graph, one of whose nodes has a wicked name."""
-    folder = tmp_path_factory.mktemp("explorer")
-    graph = toy_graph(nodes=60)
-    names = tuple(f"n{i}" for i in range(59))
-    graph = replace(graph, node_ids=(*names, WICKED), class_names=("<i>left</i>", "right"))
+    folder, graph = tmp_path_factory.mktemp("explorer"), toy()
     reseed(0)
     network = GWN(graph.num_features, 8, 2, laplacian="fa", time=3.0)
-    subject = Subject(graph=graph, name="toy & <b>co</b>", network=network, dynamics=("fa", "leapfrog"))
+    known = graph.labels
+    subject = Subject(
+        graph=graph,
+        name="toy & <b>co</b>",
+        network=network,
+        model="gwn-fa",
+        laplacian="fa",
+        predicted=torch.where(torch.arange(NODES) < 20, 1 - known, known),
+        part=torch.ones(NODES, dtype=torch.uint8),
+        about="gwn-fa was trained.",
+        command="gwn explore",
+    )
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GWN_CACHE", str(folder / "cache"))
         return write_explorer(subject, folder / "page")
@@ -37,105 +62,229 @@ def explorer(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def desktop(explorer: Path, visit: Open) -> Any:
-    return visit(explorer)
+    page = visit(explorer)
+    page.set_viewport_size({"width": 1440, "height": 900})
+    return page
 
 
 @pytest.fixture
 def page(desktop: Any) -> Any:
-    """One page for many tests, since it takes a while to load; each begins with the first signal at time zero."""
-    desktop.evaluate("delete document.body.dataset.ready")
-    for key in ("signal", "laplacian", "scheme", "tau"):
-        desktop.select_option(f"#{key}", index=0)
-    desktop.wait_for_function("document.body.dataset.ready === '0'")
-    desktop.click("#whole")
-    press_slider(desktop, "Home")
+    """One page for many tests; each begins with the pulse of the first view, at rest at time zero."""
+    address = desktop.evaluate("location.href.split('#')[0]")
+    desktop.goto(address + "#view=pulse&t=0&node=n3&laplacian=physical&scheme=leapfrog&tau=0.25")
+    desktop.reload()
+    desktop.wait_for_selector("body[data-ready]")
     return desktop
 
 
-def colours(page: Any) -> list[float]:
-    found: list[float] = page.evaluate("document.getElementById('graph').data[0].marker.color")
-    return found
+def explore(page: Any, what: str, argument: Any = None) -> Any:
+    """Something of the page's own objects: `at` is `GWN.explorer`, `it` the argument."""
+    return page.evaluate(f"(it) => {{ const at = GWN.explorer; return {what}; }}", argument)
 
 
-def press_slider(page: Any, key: str) -> None:
-    page.focus("#time")
-    page.keyboard.press(key)
+def until(page: Any, what: str) -> None:
+    """Wait for it by asking again: the page's policy forbids to wait inside it."""
+    while not explore(page, what):
+        page.wait_for_timeout(20)
 
 
-def waveform(page: Any) -> list[float]:
-    found: list[float] = page.evaluate("document.getElementById('waveform').data[0].y")
-    return found
+# ---- what it computes ----------------------------------------------------------------------------------------------
 
 
-def test_it_shows_a_wave_that_the_slider_moves(page: Any) -> None:
-    before, spectrum = colours(page), page.evaluate("document.getElementById('spectrum').data[0].y")
-    press_slider(page, "ArrowRight")
-    assert page.input_value("#time") == "1"
-    assert page.inner_text("#now").startswith("t = 1, step 1 of 3")
-    assert colours(page) != before
-    page.wait_for_function("(old) => document.getElementById('spectrum').data[0].y[0] !== old", arg=spectrum[0])
-    assert page.evaluate("document.getElementById('energy').layout.shapes[0].x0") == 1
-    press_slider(page, "Home")
-    assert colours(page) == before
+def drawn_adjacency() -> Adjacency:
+    graph = toy()
+    return normalised_adjacency(graph.edge_index, graph.edge_weight, NODES, dtype=torch.float64)
 
 
-def test_the_choice_of_dynamics_and_its_warning(page: Any) -> None:
-    assert page.locator("#verdict").get_attribute("class") == "unbounded"
-    assert "Warning, unbounded" in page.inner_text("#verdict")
-    page.select_option("#signal", index=2)  # two classes, then the impulse
-    page.wait_for_function("document.getElementById('verdict').className === 'bounded'")
-    assert page.inner_text("#signal option:checked").startswith("impulse at")
-    assert page.input_value("#laplacian") == "physical"
-    page.select_option("#tau", "2")
-    page.wait_for_function("document.getElementById('verdict').className === 'unbounded'")
-    assert "Stable up to tau = 1.4" in page.inner_text("#verdict")
+WAVE = """Array.from(GWN.integrate(at.op, it.space, it.scheme, it.tau, it.steps, it.x, it.v, it.interval),
+    (state) => Array.from(state))"""
+
+
+@pytest.mark.parametrize("laplacian", ["physical", "sym", "random-walk", "klein-gordon"])
+def test_a_wave_is_the_one_that_python_computes(page: Any, laplacian: str) -> None:
+    space = explore(page, "JSON.parse(document.getElementById('data').textContent).laplacians[it]", laplacian)
+    start = torch.randn(2, NODES, 1, generator=generator(2), dtype=torch.float64)
+    assert "leapfrog" in space["schemes"]
+    for scheme in space["schemes"]:
+        for tau in (0.3, 1.7):
+            operator, integrator = build_dynamics(laplacian, scheme, 1, 6, tau, allow_unstable=True, options={})
+            with torch.no_grad():
+                expected = integrate(
+                    operator.double().on(drawn_adjacency()), integrator, start[0], start[1], 6, trajectory=True
+                )[:, :, 0]
+            interval = operator.interval
+            assert interval is not None
+            asked = {"space": space, "scheme": scheme, "tau": tau, "steps": 6, "interval": interval}
+            found = explore(page, WAVE, {**asked, "x": start[0, :, 0].tolist(), "v": start[1, :, 0].tolist()})
+            size = float(expected.abs().max())
+            np.testing.assert_allclose(found, expected.numpy(), atol=1e-6 * size, err_msg=f"{scheme} {tau}")
+            growth = explore(page, "GWN.growth(it.scheme, it.tau, ...it.interval)", asked)
+            modes = np.linspace(*interval, MODES)
+            assert growth == pytest.approx(max(integrator.growth(float(mu)) for mu in modes), rel=1e-9)
+
+
+def test_frequencies_are_those_of_the_eigenvectors(page: Any) -> None:
+    values, vectors = torch.linalg.eigh(drawn_adjacency().matrix.csr.to_dense())
+    for k in (0, 20, NODES - 1):
+        asked = [vectors[:, k].tolist()] * 2
+        share = explore(page, "Array.from(new GWN.Wave(at.op, it, 1, false).spectrum(0))", asked)
+        assert sum(share) == pytest.approx(1.0)
+        middle = (int(np.argmax(share)) + 0.5) * 2 / len(share)
+        assert middle == pytest.approx(1 - float(values[k]), abs=2 * 2 / len(share))
+
+
+def test_energy_is_kept_by_the_physical_wave_and_explodes_under_the_papers_sign(page: Any) -> None:
+    energy = "at.panels[it].wave.kinetic.map((k, n) => k + at.panels[it].wave.potential[n])"
+    np.testing.assert_allclose(explore(page, energy, 0), explore(page, energy, 0)[0], rtol=1e-6)
+    page.select_option("#compare", "sym")
+    kinetic = explore(page, "at.panels[1].wave.kinetic")
+    assert kinetic[-1] > 1e6 * kinetic[4]
+    assert "Left: Bounded" in page.inner_text("#verdicts")
+    assert "S has the eigenvalue +1" in page.inner_text("#verdicts")
+    assert "the one on the right" in page.inner_text("#words")
+
+
+# ---- what is seen --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [(1440, 900), (390, 844)])
+def test_it_opens_on_a_pulse_that_plays_above_the_fold(explorer: Path, visit: Open, size: tuple[int, int]) -> None:
+    page = visit(explorer, phone=size[0] < 600)
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    assert explore(page, "[at.state.view, at.state.laplacian, at.state.playing]") == ["pulse", "physical", True]
+    until(page, "at.state.time > 0.2")
+    assert page.inner_text("#play") == "Pause"
+    for name in ("picture", "play", "time"):
+        box = page.locator(f"#{name}").bounding_box()
+        assert 0 <= box["y"] <= size[1] - box["height"], name
+    assert fits(page)
+    words = page.inner_text("#words")
+    assert words.startswith("A pulse was set free at ")
+    assert f"of {NODES} nodes" in words
+    page.click("#play")
+    stopped = explore(page, "at.state.time")
+    assert "t=" in page.evaluate("GWN.explorer.pause() || new Promise((r) => setTimeout(() => r(location.hash), 300))")
+    assert explore(page, "at.state.time") == stopped
+
+
+def test_the_pulse_starts_at_a_clicked_node(page: Any) -> None:
+    node, x, y = explore(
+        page,
+        """(() => {
+            const xs = Array.from(at.graph.x), node = xs.indexOf(Math.max(...xs));  // at the rim, alone
+            const box = document.getElementById("picture").getBoundingClientRect();
+            const [x, y] = at.pictures[0].positionOf(node);
+            return [node, box.x + x, box.y + y];
+        })()""",
+    )
+    page.mouse.move(x + 1, y)
+    name = explore(page, "at.graph.name(it)", node)
+    assert page.text_content("#tip").startswith(name)
+    page.mouse.click(x, y)
+    assert explore(page, "at.state.node") == node
+    first = explore(page, "Array.from(at.panels[0].wave.states[0])")
+    assert (first[node], sum(first)) == (1.0, 1.0)
+    assert page.input_value("#node") == name
+    assert explore(page, "at.state.playing")
+
+
+def test_laplacian_scheme_and_tau_answer_at_once(page: Any) -> None:
+    assert "Bounded" in page.inner_text("#verdicts")
+    page.locator("#tau").fill("2")
+    assert "Grows: tau = 2 is above 1.4" in page.inner_text("#verdicts")
     page.select_option("#scheme", "bessel")
-    page.wait_for_function("document.getElementById('verdict').className === 'bounded'")
-    assert page.input_value("#tau") == "2", "kept, because bessel has it too"
+    assert "Bounded" in page.inner_text("#verdicts")
+    assert explore(page, "at.panels[0].wave.states.length") == 11
+    page.select_option("#laplacian", "sym")
+    assert page.input_value("#scheme") == "leapfrog", "bessel solves another equation"
+    assert "grows like cosh t for every tau" in page.inner_text("#verdicts")
 
 
-def test_a_click_on_a_node_shows_its_waveform(page: Any) -> None:
-    before = waveform(page)
-    for _ in range(600):  # a move that comes while the picture is being drawn finds no node: it is made again
-        node, x, y = page.evaluate(
-            """() => {
-                const box = document.getElementById('graph'), frame = box.getBoundingClientRect();
-                const full = box._fullLayout;
-                const node = GWN.graph.x.indexOf(Math.max(...GWN.graph.x));  // at the rim, where no other is near
-                return [node, frame.x + full.xaxis._offset + full.xaxis.l2p(GWN.graph.x[node]),
-                        frame.y + full.yaxis._offset + full.yaxis.l2p(GWN.graph.y[node])];
-            }"""
-        )
-        page.mouse.move(x + 1, y)
-        page.mouse.move(x, y)
-        page.wait_for_timeout(200)
-        if page.evaluate("document.querySelector('#graph .hoverlayer').childElementCount > 0"):
-            break
-    page.mouse.down()
-    page.mouse.up()
-    page.wait_for_function("(node) => GWN.state.node === node", arg=node)
-    assert page.input_value("#node") == page.evaluate("(node) => GWN.graph.names[node]", node)
-    assert waveform(page) != before
-    assert len(waveform(page)) == 4
+def test_the_trained_network_is_the_second_view(page: Any) -> None:
+    page.click("#view-network")
+    page.evaluate("GWN.explorer.pause()")
+    assert explore(page, "at.panels[0].wave.states.length") == 4
+    assert "gwn-fa: the score of class " in page.inner_text("#words")
+    assert set(page.locator("#class option").all_text_contents()) == {"class <i>left</i>", "class right"}
+    page.select_option("#compare", "heat")
+    assert "GCN's smoothing" in page.inner_text("#title-1")
+    assert "Smoothing has" in page.inner_text("#words")
+    before = explore(page, PIXELS, 0)
+    page.select_option("#edges", "attention")
+    assert explore(page, PIXELS, 0) != before
+    assert "attention above zero" in page.inner_text("#legend")
+
+
+PIXELS = "at.pictures[it >> 1].canvases[it & 1].toDataURL()"
+
+
+@pytest.mark.parametrize("colour", ["class", "prediction", "mistake"])
+def test_nodes_are_coloured(page: Any, colour: str) -> None:
+    before = explore(page, PIXELS, 0)
+    page.select_option("#colour", colour)
+    assert explore(page, PIXELS, 0) != before
+    assert ("wrong" if colour == "mistake" else "<i>left</i>") in page.inner_text("#legend")
+
+
+def test_what_is_shown_is_in_the_address(page: Any, explorer: Path, visit: Open) -> None:
+    page.select_option("#laplacian", "random-walk")
+    page.select_option("#compare", "heat")
+    page.evaluate("GWN.explorer.show(7.5)")
+    page.fill("#node", WICKED)
+    page.keyboard.press("Enter")
+    page.evaluate("GWN.explorer.pause(); GWN.explorer.show(7.5)")
+    page.select_option("#colour", "class")
+    until(page, "new URLSearchParams(location.hash.slice(1)).get('colour') === 'class'")
+    again = visit(explorer, fragment=page.evaluate("location.hash"))
+    keys = "['view', 'node', 'laplacian', 'compare', 'colour', 'time', 'playing'].map((key) => at.state[key])"
+    shown = ["pulse", NODES - 1, "random-walk", "heat", "class", 7.5, False]
+    assert explore(page, keys) == explore(again, keys) == shown
+    again.evaluate("location.hash = '#data=another&node=n5&t=3'")
+    until(again, "at.state.playing")
+    assert explore(again, "at.state.node") == NODES - 1, "what belongs to another page is left alone"
+
+
+def test_light_and_dark_differ_and_neither_has_a_barrier(page: Any) -> None:
+    light = explore(page, PIXELS, 0)
+    assert violations(page) == []
+    page.emulate_media(color_scheme="dark")
+    until(page, "getComputedStyle(document.body).backgroundColor === 'rgb(11, 15, 19)'")
+    assert explore(page, PIXELS, 0) != light
+    page.click("#view-network")
+    page.evaluate("GWN.explorer.pause()")
+    page.select_option("#compare", "sym")
+    page.select_option("#colour", "prediction")
+    page.click("summary")
+    assert violations(page) == []
+    page.emulate_media(color_scheme="light")
 
 
 def test_the_keyboard_is_enough(page: Any) -> None:
-    page.focus("#node")
-    page.keyboard.press("Control+A")
+    page.keyboard.press("Space")
+    until(page, "at.state.playing")
+    page.keyboard.press("Space")
+    assert not explore(page, "at.state.playing")
+    page.evaluate("GWN.explorer.show(0)")
+    page.keyboard.press(".")
+    assert explore(page, "at.state.time") == 0.25
+    page.keyboard.press(",")
+    assert explore(page, "at.state.time") == 0
+    page.keyboard.press("/")
     page.keyboard.type("n7")
     page.keyboard.press("Enter")
-    page.wait_for_function("GWN.graph.names[GWN.state.node] === 'n7'")
-    page.locator("#neighbours button").first.focus()
+    assert explore(page, "at.graph.name(at.state.node)") == "n7"
+    page.focus("#picture")
+    page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
-    page.wait_for_function("GWN.graph.names[GWN.state.node] !== 'n7'")
-    page.focus("#play")
-    page.keyboard.press("Space")
-    page.wait_for_function("document.getElementById('time').value === '3' && GWN.state.playing === null")
-    assert page.inner_text("#play") == "Play"
-    page.focus("#closer")
-    page.keyboard.press("Enter")
-    page.wait_for_function("document.getElementById('edges').layout.xaxis.range[1] < 1", polling=100)
-    assert page.evaluate(UNNAMED) == []
+    assert explore(page, "at.graph.name(at.state.node)") != "n7"
+    near = "at.pictures[0].positionOf(at.state.node)[0]"
+    before = explore(page, near)
+    page.keyboard.press("+")
+    until(page, f"{near} !== {before}")
+    page.focus("#time")
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    assert explore(page, "at.state.time") == pytest.approx(0.02)
     page.fill("#node", "nobody")
     page.keyboard.press("Enter")
     assert page.inner_text("#told") == "no node of that name is drawn"
@@ -144,24 +293,31 @@ def test_the_keyboard_is_enough(page: Any) -> None:
 def test_names_are_only_ever_text(page: Any) -> None:
     page.fill("#node", WICKED)
     page.keyboard.press("Enter")
-    page.wait_for_function("(name) => GWN.graph.names[GWN.state.node] === name", arg=WICKED)
-    page.locator("#neighbours button").first.click()
-    assert WICKED in page.locator("#neighbours button").all_text_contents()
-    assert page.locator("main img, h1 b, option i").count() == 0
+    page.select_option("#colour", "class")
+    assert WICKED in page.inner_text("#words")
+    assert page.locator("main img, h1 b, option i, .legend i i").count() == 0
     assert page.inner_text("h1") == "Waves on toy & <b>co</b>"
 
 
-NO_WEBGL = """const kept = HTMLCanvasElement.prototype.getContext;
-HTMLCanvasElement.prototype.getContext = function (kind, ...more) {
-    return String(kind).startsWith("webgl") ? null : kept.call(this, kind, ...more);
-};"""
+def test_a_picture_and_a_film_are_saved(page: Any, tmp_path: Path) -> None:
+    with page.expect_download() as picture:
+        page.click("#save-picture")
+    assert picture.value.suggested_filename == "wave-toy-b-co-b-.png"
+    picture.value.save_as(tmp_path / "wave.png")
+    assert (tmp_path / "wave.png").read_bytes()[:4] == b"\x89PNG"
+    with page.expect_download() as film:
+        page.click("#save-film")
+        until(page, "at.state.time > 1")
+        page.click("#save-film")
+    film.value.save_as(tmp_path / "wave.webm")
+    assert (tmp_path / "wave.webm").read_bytes()[:4] == b"\x1a\x45\xdf\xa3"
+    assert (tmp_path / "wave.webm").stat().st_size > 1000
 
 
-def test_a_small_screen_without_webgl(explorer: Path, visit: Open) -> None:
-    page = visit(explorer, phone=True, script=NO_WEBGL)
-    assert fits(page)
-    assert page.locator("#graph .scatterlayer .point").count() >= 60
-    assert all(page.locator(f"#{name}").bounding_box()["height"] >= 40 for name in ("play", "signal", "strongest"))
-    before = colours(page)
-    press_slider(page, "ArrowRight")
-    assert colours(page) != before
+def test_motion_is_not_forced_on_anyone(explorer: Path, browser: Any) -> None:
+    context = browser.new_context(reduced_motion="reduce")
+    page = context.new_page()
+    page.goto(explorer.resolve().as_uri())
+    page.wait_for_selector("body[data-ready]")
+    assert not explore(page, "at.state.playing")
+    context.close()

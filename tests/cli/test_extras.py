@@ -44,9 +44,8 @@ def test_training_and_prediction_need_no_extra(tmp_path: Path) -> None:
     [
         (("tune", "digits", "--trials", "1"), "gwn tune needs optuna: pip install 'graph-wave-networks[search]'"),
         (("reproduce", "--cell", "digits/stratified/mlp"), "gwn reproduce needs "),
-        (("explore", "digits"), "gwn explore needs plotly: pip install 'graph-wave-networks[pages]'"),
     ],
-    ids=["tune", "reproduce", "explore"],
+    ids=["tune", "reproduce"],
 )
 def test_a_missing_extra_is_said_in_one_line(arguments: tuple[str, ...], said: str, tmp_path: Path) -> None:
     ended = gwn(tmp_path, *arguments)

@@ -127,7 +127,7 @@ def test_a_command_that_only_tells_loads_no_heavy_library(command: list[str]) ->
     )
     done = subprocess.run([sys.executable, "-c", code, *command], capture_output=True, text=True, check=True)
     loaded = set(ast.literal_eval(done.stderr.strip().splitlines()[-1]))
-    heavy = {"torch", "torch_geometric", "scipy", "sklearn", "pandas", "pyarrow", "matplotlib", "optuna", "plotly"}
+    heavy = {"torch", "torch_geometric", "scipy", "sklearn", "pandas", "pyarrow", "matplotlib", "optuna"}
     assert done.stdout
     assert "typer" in loaded
     assert not heavy & loaded
@@ -137,4 +137,4 @@ def test_training_a_wave_waits_for_no_library_of_the_peers() -> None:
     code = "import sys, gwn.cli.source, gwn.training; print(*{name.partition('.')[0] for name in sys.modules})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "torch" in done.stdout.split()
-    assert not {"torch_geometric", "sklearn", "matplotlib", "optuna", "plotly"} & set(done.stdout.split())
+    assert not {"torch_geometric", "sklearn", "matplotlib", "optuna"} & set(done.stdout.split())

@@ -9,7 +9,7 @@ import torch
 
 from graphs import cycle, path
 from gwn.explore import layout
-from gwn.explore.layout import force_layout, place_nodes
+from gwn.explore.layout import force_layout, node_radius, place_nodes
 
 
 @pytest.mark.parametrize(("pairs", "nodes"), [(cycle(40), 40), (path(30), 30), (path(2), 5), (cycle(3), 3)])
@@ -20,6 +20,12 @@ def test_neighbours_are_near_and_everything_is_in_the_frame(pairs: torch.Tensor,
     assert float(places.abs().max()) == pytest.approx(1.0)
     joined = (places[pairs[0]] - places[pairs[1]]).norm(dim=1).mean()
     assert joined <= torch.pdist(places).mean() * (1 + 1e-5)
+
+
+def test_the_leaves_of_a_hub_are_not_one_spot() -> None:
+    hub = torch.stack([torch.zeros(80, dtype=torch.long), torch.arange(1, 81)])
+    places = force_layout(hub, 81)
+    assert float(torch.pdist(places).min()) > node_radius(81)
 
 
 def test_two_separate_clusters_are_drawn_apart() -> None:

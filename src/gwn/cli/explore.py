@@ -42,7 +42,7 @@ def explore(
     """
     from gwn.cli.progress import TerminalBar
     from gwn.explore.layout import check_limit
-    from gwn.explore.page import plotly_script, write_explorer
+    from gwn.explore.page import write_explorer
     from gwn.graph import find_node
     from gwn.io import require_writable, safe_name
 
@@ -54,7 +54,6 @@ def explore(
         )
         limit, source = int(str(source.nodes)), replace(source, nodes=None)
     check_limit(limit)
-    plotly_script()  # what is missing is said before anything is trained
     subject = _subject(source, model, run, runs, quiet)
     target = out or Path("explore") / safe_name(subject.name)
     middle = None if centre is None else find_node(subject.graph, centre, "--centre")
@@ -68,30 +67,28 @@ def explore(
 def _subject(source: GraphSource, model: str, run: str | None, runs: Path, quiet: bool) -> Subject:
     """The graph and its wave: of a run, of a network trained now, or of an impulse."""
     from gwn.cli.progress import TrainingProgress
-    from gwn.cli.source import open_source, reopen
+    from gwn.cli.run import open_run
+    from gwn.cli.source import open_source
     from gwn.explore.subject import Subject, require_wave, subject_of_run, train_for
     from gwn.models import model_spec
-    from gwn.training import TrainConfig, find_run_folder, load_trained
+    from gwn.training import TrainConfig
 
     command = shlex.join(["gwn", *sys.argv[1:]])
-    if run is not None:
-        if any((source.dataset, source.edges, source.nodes, source.graph)):
-            raise GWNError("a dataset and --run were given; a run knows its own graph, so give one of the two")
-        folder = find_run_folder(run, runs)
-        return subject_of_run(folder, reopen(load_trained(folder).origin, None, None, None), command)
-    spec = None if model == "none" else model_spec(model)
-    if spec is not None:
-        require_wave(spec)
-    data, origin = open_source(source)
-    if spec is None:
-        return Subject(graph=data.graph, name=data.name, command=command)
-    if data.graph.y is None:
-        raise GWNError(f"{data.name} has no classes to train on; give --label-column, or --model none for an impulse")
-    with TrainingProgress(1, TrainConfig().epochs, quiet=quiet) as progress:
-        folder = train_for(spec, data, origin, runs, progress.on_epoch)
-    if data.tables is not None:  # encoded as the run saw it
-        data = reopen(load_trained(folder).origin, None, None, None)
-    return subject_of_run(folder, data, command)
+    if run is None:
+        spec = None if model == "none" else model_spec(model)
+        if spec is not None:
+            require_wave(spec)
+        data, origin = open_source(source)
+        if spec is None:
+            return Subject(graph=data.graph, name=data.name, command=command)
+        if data.graph.y is None:
+            raise GWNError(f"{data.name} has no classes to train on; give --label-column, or --model none for a pulse")
+        with TrainingProgress(1, TrainConfig().epochs, quiet=quiet) as progress:
+            run = str(train_for(spec, data, origin, runs, progress.on_epoch))
+    elif any((source.dataset, source.edges, source.nodes, source.graph)):
+        raise GWNError("a dataset and --run were given; a run knows its own graph, so give one of the two")
+    opened = open_run(run, runs)
+    return subject_of_run(opened.folder, opened.trained, opened.data, opened.split, command)
 
 
 def _serve(folder: Path, port: int) -> None:

@@ -1,1 +1,1 @@
-"""The explorer: a folder with one page on which a wave travels over a graph; everything it shows is computed first."""
+"""The explorer: one page on which waves travel over a graph, computed where it is looked at; and the same as a film."""

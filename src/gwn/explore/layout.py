@@ -3,7 +3,8 @@
 The layout is a force layout, started from a smooth one and the same every time. Joined nodes pull each other, near ones
 a little harder; all nodes push each other apart as in t-SNE, strongly when near and hardly when far, which keeps
 clusters compact; a weak pull to the middle keeps separate parts together. All pairs are computed: nothing is
-approximated, and a few thousand nodes take seconds.
+approximated, and a few thousand nodes take seconds. In the end, discs that still overlap are pushed apart, so that the
+leaves of a hub are not one spot. `python -m benchmarks layouts` compares it with another by numbers.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any
 import numpy as np
 import torch
 from scipy.sparse import csr_array
+from scipy.spatial import cKDTree
 from torch import Tensor
 
 from gwn.adjacency import normalised_adjacency
@@ -27,7 +29,7 @@ from gwn.io import read_json, read_weights, write_json, write_weights
 
 MOST_NODES = 6000
 MOST_EDGES = 15000
-"""What a browser still moves smoothly; of more edges, an even share is drawn."""
+"""What a browser still moves smoothly; of more edges, the strongest are drawn."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -36,12 +38,14 @@ class Drawn:
 
     nodes    [n] their numbers in the graph, in rising order
     pairs    [2, m] undirected edges between them, numbered within `nodes`
-    shown    [2, k] those of them that are drawn as lines
+    weights  [m] their weights, 1 where the graph has none
+    shown    [k] places among `pairs` of those that are drawn as lines
     centre   the graph's number of the node that the neighbourhood was grown from, and that an impulse strikes
     """
 
     nodes: Tensor
     pairs: Tensor
+    weights: Tensor
     shown: Tensor
     centre: int
 
@@ -58,7 +62,8 @@ def check_limit(limit: int) -> None:
 def choose_nodes(graph: Graph, limit: int, centre: int | None = None) -> Drawn:
     """At most `limit` nodes: ring by ring around `centre`, which is the node with the most neighbours unless given."""
     check_limit(limit)
-    edges = normalised_adjacency(graph.edge_index, graph.edge_weight, graph.num_nodes).edge_index
+    adjacency = normalised_adjacency(graph.edge_index, graph.edge_weight, graph.num_nodes)
+    edges = adjacency.edge_index
     if edges.shape[1] == 0:
         raise GWNError(f"graph {graph.name!r} has no edges, so no wave travels on it; give one that has some")
     if centre is None:
@@ -67,12 +72,13 @@ def choose_nodes(graph: Graph, limit: int, centre: int | None = None) -> Drawn:
     number = torch.full((graph.num_nodes,), -1)
     number[nodes] = torch.arange(nodes.numel())
     pairs = number[edges]
-    pairs = pairs[:, (pairs >= 0).all(0) & (pairs[0] < pairs[1])]
-    share = pairs
-    if pairs.shape[1] > MOST_EDGES:
-        chosen = torch.randperm(pairs.shape[1], generator=torch.Generator().manual_seed(0))[:MOST_EDGES]
-        share = pairs[:, chosen.sort().values]
-    return Drawn(nodes=nodes, pairs=pairs, shown=share, centre=centre)
+    once = (pairs >= 0).all(0) & (pairs[0] < pairs[1])
+    pairs, strength = pairs[:, once], adjacency.matrix.values[adjacency.is_edge][once]
+    shown = torch.arange(pairs.shape[1])
+    if pairs.shape[1] > MOST_EDGES:  # by S_ij, so that what has few edges keeps them
+        shown = strength.argsort(descending=True, stable=True)[:MOST_EDGES].sort().values
+    weights = adjacency.plain.values[adjacency.is_edge][once]
+    return Drawn(nodes=nodes, pairs=pairs, weights=weights, shown=shown, centre=centre)
 
 
 def _rings(edges: Tensor, size: int, centre: int, limit: int) -> Tensor:
@@ -92,10 +98,10 @@ def _rings(edges: Tensor, size: int, centre: int, limit: int) -> Tensor:
     return inside.nonzero().reshape(-1)
 
 
-VERSION = 1
+VERSION = 2
 """Of the layout: raised when the same graph comes out differently, so that no old one is read from the cache."""
 
-ITERATIONS, SMOOTHING = 150, 200
+ITERATIONS, SMOOTHING, SPREADING = 150, 200, 300
 PULL, NEAR_PULL, GRAVITY = 0.1, 0.8, 0.01
 BLOCK = 1024
 """Rows of the table of all pairs that are held at once."""
@@ -132,9 +138,36 @@ def force_layout(pairs: Tensor, nodes: int, on_step: OnStep | None = None) -> Te
         position = position + move / length * length.clamp_max(temperature)
         if on_step is not None:
             on_step(step + 1, ITERATIONS)
-    position = position - position.mean(0)
-    placed: Tensor = position / position.abs().max().clamp_min(1e-9)
-    return placed
+    return torch.from_numpy(_lay_flat(spread(_lay_flat(position.numpy()), node_radius(nodes)))).float()
+
+
+def node_radius(nodes: int) -> float:
+    """Of the disc that a node is drawn as, where the picture is 2 wide; discs of this size never overlap."""
+    return float(np.clip(0.45 / np.sqrt(nodes), 0.0035, 0.02))
+
+
+def spread(position: np.ndarray, radius: float) -> np.ndarray:
+    """Push apart whatever is nearer than two radii, pair by pair, until nothing is."""
+    place = position + np.random.default_rng(1).normal(scale=radius / 1000, size=position.shape)
+    for _ in range(SPREADING):
+        near = cKDTree(place).query_pairs(2 * radius, output_type="ndarray")
+        if len(near) == 0:
+            break
+        apart = place[near[:, 0]] - place[near[:, 1]]
+        distance = np.linalg.norm(apart, axis=1, keepdims=True).clip(1e-12)
+        move = apart / distance * (2.04 * radius - distance) * 0.4
+        np.add.at(place, near[:, 0], move)
+        np.add.at(place, near[:, 1], -move)
+    return place
+
+
+def _lay_flat(position: np.ndarray) -> np.ndarray:
+    """Centred in [-1, 1], its longest direction across: a screen is wider than high."""
+    place = position - position.mean(0)
+    across = np.linalg.svd(place, full_matrices=False)[2]
+    across *= np.sign(across[np.arange(2), np.abs(across).argmax(1)])[:, None]  # one and the same of two directions
+    turned: np.ndarray = place @ across.T
+    return turned / max(float(np.abs(turned).max()), 1e-9)
 
 
 def _attraction(position: Tensor, joined: Any) -> Tensor:
@@ -169,4 +202,5 @@ def _smooth_start(joined: Any, nodes: int, degree: Tensor) -> Tensor:
         vectors = (vectors + np.where(alone, vectors, (joined @ vectors) * inverse)) / 2
         vectors -= vectors.mean(0)
         vectors /= np.maximum(np.sqrt(np.square(vectors).mean(0)), 1e-9)
+    vectors += np.random.default_rng(1).normal(scale=0.05, size=vectors.shape)  # leaves of one hub are smoothed alike
     return torch.from_numpy(vectors / (1 + np.abs(vectors)))  # far ones closer: a start need not have outliers

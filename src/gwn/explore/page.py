@@ -1,8 +1,10 @@
-"""The page: every wave computed and written into a folder that opens from the disk, or is served to this machine."""
+"""The page: one file with the drawn graph, its operator and the trained network's wave, that opens from the disk."""
 
 from __future__ import annotations
 
 import base64
+import hashlib
+import json
 import math
 from collections.abc import Callable
 from functools import partial
@@ -12,51 +14,31 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
+from gwn.adjacency import normalised_adjacency
 from gwn.data.download import cache_root
-from gwn.errors import GWNError, require_extra
-from gwn.explore.layout import Drawn, choose_nodes, place_nodes
-from gwn.explore.signals import bin_edges, node_name
-from gwn.explore.subject import Subject
-from gwn.explore.waves import Scenario, scenarios
+from gwn.errors import GWNError
+from gwn.explore.layout import Drawn, choose_nodes, node_radius, place_nodes
+from gwn.explore.signals import attention_on, network_signals
+from gwn.explore.subject import Subject, node_name
 from gwn.graph import Graph
-from gwn.html import assignment, fill, template
+from gwn.html import Markup, fill, template
 from gwn.io import write_atomic
+from gwn.laplacians import FixedOperator
+from gwn.networks.dynamics import build_dynamics
+from gwn.schemes import SCHEMES
+from gwn.stability import analyse, apply, extreme_eigenvalues
+
+SCRIPTS = ("explore-wave.js", "explore-picture.js", "explore-charts.js", "explore-words.js", "explore-page.js")
+STYLES = ("base.css", "explore.css")
+LAPLACIANS = ("physical", "sym", "random-walk", "klein-gordon")
+"""Those that are `a I + b S` or `a I + b P` with nothing learned: what the page computes by itself."""
 
 FULL = 32767
-DIGITS = 5
+MOST_VALUES = 600_000
+"""Numbers of a network's wave on the page, and of its attention; of a longer run, only some of the steps are shown."""
 
-
-def encode_scenario(scenario: Scenario) -> dict[str, Any]:
-    """All that the page shows of one wave; an amplitude is off by less than 1 / 60,000 of its step's largest."""
-    scales = np.abs(scenario.amplitudes).max(axis=1)
-    unit = np.divide(
-        scenario.amplitudes, scales[:, None], where=scales[:, None] > 0, out=np.zeros_like(scenario.amplitudes)
-    )
-    norm = scenario.norm
-    growth = np.divide(norm[1:], norm[:-1], where=norm[:-1] > 0, out=np.full(len(norm) - 1, np.nan))
-    return {
-        "times": rounded(scenario.times),
-        "scales": rounded(scales),
-        "amplitudes": as_text(np.rint(unit * FULL)),
-        "spectrum": as_text(np.rint(np.clip(scenario.spectrum, 0, 1) * FULL)),
-        "kinetic": rounded(scenario.kinetic),
-        "dirichlet": rounded(scenario.dirichlet),
-        "growth": rounded(growth),
-    }
-
-
-def as_text(values: np.ndarray) -> str:
-    """Little-endian 16-bit integers as base64."""
-    return base64.b64encode(values.astype("<i2").tobytes()).decode()
-
-
-def rounded(values: np.ndarray, digits: int = DIGITS) -> list[float | None]:
-    """Numbers with so many significant digits; null where they are none."""
-    return [float(f"{value:.{digits}g}") if np.isfinite(value) else None for value in np.asarray(values).ravel()]
-
-
-ASSETS = ("base.css", "explore.css", "explore-data.js", "explore-graph.js", "explore-charts.js", "explore-page.js")
 OnProgress = Callable[[str, int, int], None]
 
 
@@ -68,91 +50,154 @@ def write_explorer(
     centre: int | None = None,
     on_progress: OnProgress | None = None,
 ) -> Path:
-    """Compute everything and write the folder; the page to open. `limit`: at most so many nodes are drawn."""
-    plotly = plotly_script()
+    """Write the page into the folder `out`, and say where it is. `limit`: at most so many nodes are drawn."""
     tell = on_progress or (lambda what, done, total: None)
-    graph = subject.graph
-    drawn = choose_nodes(graph, limit, centre)
-    layout = place_nodes(
-        drawn.pairs, drawn.nodes.numel(), cache_root() / "layouts", lambda done, total: tell("layout", done, total)
-    )
-    index, written = [], set()
-    for number, scenario in enumerate(
-        scenarios(
-            *(graph, drawn.nodes, drawn.centre, subject.network, subject.dynamics),
-            lambda done, total: tell("waves", done, total),
-        )
-    ):
-        file = out / "data" / f"wave-{number:03d}.js"
-        write_atomic(file, assignment(f"GWN.waves[{number}]", encode_scenario(scenario)))
-        index.append(_entry(scenario))
-        written.add(file.name)
-    for old in (out / "data").glob("wave-*.js"):  # of an earlier page with more of them
-        if old.name not in written:
-            old.unlink()
-    write_atomic(out / "data" / "graph.js", assignment("GWN.graph", _graph(graph, drawn, layout)))
-    write_atomic(out / "data" / "index.js", assignment("GWN.index", index))
-    write_atomic(out / "assets" / "plotly.min.js", plotly.encode())
-    for name in ASSETS:
-        write_atomic(out / "assets" / name, template(name).encode())
+    drawn = choose_nodes(subject.graph, limit, centre)
+    layout = place(drawn, on_progress)
+    tell("wave", 0, 1)
+    data = page_data(subject, drawn, layout)
+    tell("wave", 1, 1)
     page = out / "index.html"
-    write_atomic(page, _html(subject, drawn).encode())
+    write_atomic(page, _html(subject, drawn, data).encode())
     return page
 
 
-def plotly_script() -> str:
-    """The plotting library's own script, which its package ships."""
-    require_extra("gwn explore", "plotly")
-    from plotly.offline import get_plotlyjs
+def place(drawn: Drawn, on_progress: OnProgress | None = None) -> Tensor:
+    """Where the drawn nodes stand, from the cache where they are known."""
+    tell = on_progress or (lambda what, done, total: None)
+    return place_nodes(
+        drawn.pairs, drawn.nodes.numel(), cache_root() / "layouts", lambda done, total: tell("layout", done, total)
+    )
 
-    script: str = get_plotlyjs()
-    return script
 
-
-def _entry(scenario: Scenario) -> dict[str, Any]:
-    label, bounds = scenario.label, scenario.bounds
-    largest = None if math.isnan(bounds.largest_tau) else bounds.largest_tau
+def page_data(subject: Subject, drawn: Drawn, layout: Tensor) -> dict[str, Any]:
+    """Everything that the page shows, as JSON: numbers in bulk are little-endian bytes in base64."""
+    graph, nodes, count = subject.graph, drawn.nodes, drawn.nodes.numel()
+    adjacency = normalised_adjacency(drawn.pairs, drawn.weights, count, dtype=torch.float64)
+    lowest, _ = extreme_eigenvalues(partial(apply, FixedOperator(adjacency)), count)
+    weighted = bool((drawn.weights != 1).any())
+    whole = drawn.shown.numel() == drawn.pairs.shape[1]
+    classes = graph.y is not None and graph.task == "classification"
     return {
-        "signal": label.signal,
-        "laplacian": label.laplacian + (" (as trained)" if label.own else ""),
-        "scheme": label.scheme,
-        "tau": label.tau,
-        "growth": rounded(torch.tensor([bounds.growth]).numpy())[0],
-        "largest": "any" if largest == math.inf else largest,
-        "stable": bounds.stable,
+        "name": subject.name,
+        "nodes": count,
+        "radius": node_radius(count),
+        "x": _bytes(layout[:, 0] * FULL, "<i2"),
+        "y": _bytes(layout[:, 1] * FULL, "<i2"),
+        "numbers": _bytes(nodes, "<u4"),
+        "ids": None if graph.node_ids is None else [graph.node_ids[node] for node in nodes.tolist()],
+        "classes": [graph.label_name(k) for k in range(graph.num_classes)] if classes else None,
+        "labels": _bytes(graph.labels[nodes], "<i2") if classes else None,
+        "predicted": None if subject.predicted is None else _bytes(subject.predicted[nodes], "<i2"),
+        "part": None if subject.part is None else _bytes(subject.part[nodes], "u1"),
+        "ends": _bytes(drawn.pairs.t().reshape(-1), "<u2"),
+        "weights": _bytes(drawn.weights, "<f4") if weighted else None,
+        "shown": None if whole else _bytes(drawn.shown, "<u4"),
+        "centre": nodes.tolist().index(drawn.centre),
+        "lowest": lowest,
+        "laplacians": {name: _laplacian(name) for name in LAPLACIANS},
+        "network": None if subject.network is None else _network(subject, drawn),
     }
 
 
-def _graph(graph: Graph, drawn: Drawn, layout: torch.Tensor) -> dict[str, Any]:
-    nodes = drawn.nodes.tolist()
-    labels = None if graph.y is None or graph.task == "regression" else [int(label) for label in graph.y[drawn.nodes]]
+def _bytes(values: Tensor | np.ndarray, kind: str) -> str:
+    array = values.numpy() if isinstance(values, Tensor) else values
+    return base64.b64encode((np.rint(array) if kind[-2] == "i" else array).astype(kind).tobytes()).decode()
+
+
+def _laplacian(name: str) -> dict[str, Any]:
+    """`L_a = shift I + S`, or `+ P` for a random walk, and the schemes that go with it."""
+    tiny = normalised_adjacency(torch.tensor([[0], [1]]), None, 2)
+    schemes, shift = [], 0.0
+    for scheme in SCHEMES:
+        try:
+            space, _ = build_dynamics(name, scheme, 1, 1, 0.25, allow_unstable=True, options={})
+        except GWNError:
+            continue
+        interval, operator = space.interval, space.on(tiny)
+        assert interval is not None
+        assert isinstance(operator, FixedOperator)
+        shift = operator.shift
+        if scheme != "leapfrog-rescaled" or interval[1] > 0:  # what does not grow is not divided by its growth
+            schemes.append(scheme)
+    return {"shift": shift, "walk": not space.symmetric, "schemes": schemes}
+
+
+def _network(subject: Subject, drawn: Drawn) -> dict[str, Any]:
+    network, graph = subject.network, subject.graph
+    assert network is not None
+    signals = network_signals(network, graph)
+    states = signals.states[:, drawn.nodes]
+    stride = max(1, math.ceil(states.numel() / MOST_VALUES))
+    tau, kept = network.scheme.tau, states[::stride]
     return {
-        "x": rounded(layout[:, 0].numpy(), 4),
-        "y": rounded(layout[:, 1].numpy(), 4),
-        "edges": drawn.shown.t().reshape(-1).tolist(),
-        "pairs": drawn.pairs.t().reshape(-1).tolist(),
-        "names": [node_name(graph, node) for node in nodes],
-        "classes": None if labels is None else [graph.label_name(c) if c >= 0 else "unknown" for c in labels],
-        "centre": nodes.index(drawn.centre),
-        "bins": rounded(bin_edges(), 4),
+        "model": subject.model,
+        "laplacian": subject.laplacian,
+        "growth": _finite(analyse(network, graph).growth),
+        "steps": network.num_steps,
+        "stepTau": tau,
+        "tau": tau * stride,
+        "signals": [
+            {
+                "name": name,
+                **_scaled("scales", "states", kept[:, :, column]),
+                **_scaled("velocityScale", "velocity", signals.velocity[drawn.nodes, column]),
+            }
+            for column, name in enumerate(signals.names)
+        ],
+        "attention": _attention(subject, drawn) if network.laplacian.attends else None,
     }
 
 
-def _html(subject: Subject, drawn: Drawn) -> str:
-    graph, count = subject.graph, drawn.nodes.numel()
-    size = f"{graph.num_nodes:,} nodes"
-    if count < graph.num_nodes:
-        size = f"{count:,} of {graph.num_nodes:,} nodes: the neighbourhood of {node_name(graph, drawn.centre)}"
-    edges = f"{drawn.pairs.shape[1]:,} edges between them"
-    if drawn.shown.shape[1] < drawn.pairs.shape[1]:
-        edges += f", {drawn.shown.shape[1]:,} drawn"
+def _scaled(scale_name: str, name: str, values: Tensor) -> dict[str, Any]:
+    """16-bit integers and what they are multiplied by: an amplitude is off by 1 / 60,000 of its step's largest."""
+    scales = values.abs().amax(-1)
+    unit = values / torch.where(scales > 0, scales, 1.0)[..., None]
+    return {scale_name: scales.tolist(), name: _bytes(unit * FULL, "<i2")}
+
+
+def _attention(subject: Subject, drawn: Drawn) -> dict[str, Any]:
+    assert subject.network is not None
+    alpha = attention_on(subject.network, subject.graph, drawn.nodes[drawn.pairs[:, drawn.shown]])
+    stride = max(1, math.ceil(alpha.numel() / MOST_VALUES))
+    kept = alpha[::stride]
+    return {"tau": subject.network.scheme.tau * stride, "steps": kept.shape[0], "values": _bytes(kept * 127, "<i1")}
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _html(subject: Subject, drawn: Drawn, data: dict[str, Any]) -> str:
+    style, script = "".join(map(template, STYLES)), "".join(map(template, SCRIPTS))
     return fill(
         template("explore.html"),
         name=subject.name,
-        size=f"{size}, {edges}",
+        size=_size(subject.graph, drawn),
         about=subject.about,
         command=subject.command,
+        style=Markup(style),
+        style_hash=_hash(style),
+        script=Markup(script),
+        script_hash=_hash(script),
+        data=Markup(json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")),
     )
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _size(graph: Graph, drawn: Drawn) -> str:
+    count = drawn.nodes.numel()
+    nodes = f"{graph.num_nodes:,} nodes"
+    if count < graph.num_nodes:
+        around = node_name(graph, drawn.centre)
+        nodes = f"{count:,} of {graph.num_nodes:,} nodes: the neighbourhood of {around}, cut out of the graph"
+    edges = f"{drawn.pairs.shape[1]:,} edges between them"
+    if drawn.shown.numel() < drawn.pairs.shape[1]:
+        edges += f", the strongest {drawn.shown.numel():,} of them drawn"
+    return f"{nodes}, {edges}"
 
 
 LOOPBACK = "127.0.0.1"

@@ -7,15 +7,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gwn.data import Dataset, make_splits
+import torch
+from torch import Tensor
+
+from gwn.data import Dataset, Split, make_splits
 from gwn.errors import GWNError
 from gwn.graph import Graph
 from gwn.models import ModelSpec, model_spec
 from gwn.networks import GWN
 from gwn.settings import find_tuned
-from gwn.training import Experiment, TrainConfig, load_trained, run_experiment
+from gwn.training import Experiment, TrainConfig, TrainedModel, run_experiment
 from gwn.training.config import effective_settings
 from gwn.training.experiment import OnProgress
+from gwn.training.loop import predict_logits
 from gwn.training.metrics import METRICS
 
 LONG_ENOUGH = 4.0
@@ -26,18 +30,28 @@ LONG_ENOUGH = 4.0
 class Subject:
     """A graph and the wave on it.
 
-    network     a trained wave network, or None for an impulse alone
-    dynamics    the names of its Laplacian and scheme
-    about       one sentence on where the wave comes from
-    command     what writes this page again
+    network      a trained wave network, or None for pulses alone
+    model, laplacian   what it is called, and its Laplacian
+    predicted    [N] the classes it says, where they are classes
+    part         [N] 1 for the nodes it was trained on, 2 for those it was chosen by, 3 for those it was tested on
+    about        one sentence on the network
+    command      what writes this page again
     """
 
     graph: Graph
     name: str
     network: GWN | None = None
-    dynamics: tuple[str, str] = ("", "")
-    about: str = "The wave of an impulse."
+    model: str = ""
+    laplacian: str = ""
+    predicted: Tensor | None = None
+    part: Tensor | None = None
+    about: str = ""
     command: str = ""
+
+
+def node_name(graph: Graph, node: int) -> str:
+    """The user's name of a node, or its number."""
+    return graph.node_ids[node] if graph.node_ids is not None else f"node {node}"
 
 
 def require_wave(model: ModelSpec) -> None:
@@ -46,28 +60,40 @@ def require_wave(model: ModelSpec) -> None:
         raise GWNError(f"{model.name} has no wave to look at; use --model gwn-sym, gwn-fa or gwn-plus")
 
 
-def subject_of_run(folder: Path, data: Dataset, command: str) -> Subject:
-    """The best run in this folder, on the graph it was trained on."""
-    trained = load_trained(folder)
-    config = trained.config
-    if not isinstance(trained.network, GWN):
+def subject_of_run(folder: Path, trained: TrainedModel, data: Dataset, split: Split, command: str) -> Subject:
+    """A run on the graph it was trained on."""
+    config, graph, network = trained.config, data.graph, trained.network
+    if not isinstance(network, GWN):
         raise GWNError(
             f"{folder} is a {config['model']}, which has no wave to look at; choose a run of gwn-sym or gwn-fa"
         )
-    if data.graph.num_features != config["dataset"]["features"]:
+    if graph.num_features != config["dataset"]["features"]:
         raise GWNError(
             f"{folder} was trained on {config['dataset']['features']} features and the graph now has "
-            f"{data.graph.num_features}; train again with `gwn train`"
+            f"{graph.num_features}; train again with `gwn train`"
         )
-    laplacian = {**config["settings"], **model_spec(config["model"]).fixed}["laplacian"]
+    predicted = None
+    if graph.task == "classification":
+        with torch.no_grad():
+            predicted = trained.corrected(predict_logits(network, graph.to("cpu", next(network.parameters()).dtype)))
+        predicted = predicted.argmax(1)
+    part = torch.zeros(graph.num_nodes, dtype=torch.uint8)
+    for number, nodes in enumerate((split.train, split.val, split.test), start=1):
+        part[nodes] = number
     metric, test = METRICS[config["metric"]], trained.run.test
-    score = "" if test is None else f", test {metric.title} {metric.text(test, 1)}"
+    score = "not tested"
+    if test is not None:
+        value = metric.text(test, 1) + (" %" if metric.percent else "")
+        score = f"{metric.title} {value} on the {split.test.numel():,} test nodes"
     return Subject(
-        graph=data.graph,
+        graph=graph,
         name=data.name,
-        network=trained.network,
-        dynamics=(laplacian, config["settings"].get("scheme", "leapfrog")),
-        about=f"The wave of {config['model']}, trained on the {config['split']} split{score}.",
+        network=network,
+        model=config["model"],
+        laplacian={**config["settings"], **model_spec(config["model"]).fixed}["laplacian"],
+        predicted=predicted,
+        part=part,
+        about=f"{config['model']} was trained on its {config['split']} split: {score}.",
         command=command,
     )
 

@@ -1,70 +1,142 @@
-// The four charts beside the graph.
+// The charts: three over one time axis, drawn when the wave changes; while it plays, only a cursor moves.
 "use strict";
 (function (GWN) {
-  const BLUE = "#0072B2", ORANGE = "#D55E00", GREEN = "#009E73", GREY = "#8b95a1";
-  const CONFIG = { displayModeBar: false, responsive: true };
-  const cursor = (x) => ({ type: "line", x0: x, x1: x, yref: "paper", y0: 0, y1: 1, line: { color: "#111", width: 1.2, dash: "dot" } });
+  const LEFT = 52, RIGHT = 10, TOP = 6, BOTTOM = 18;
 
-  function layout(xTitle, yTitle, more) {
-    const axis = (title) => ({
-      title: { text: title, font: { size: 12 }, standoff: 4 }, gridcolor: "#e6e9ed", zerolinecolor: "#c3cad2",
-      fixedrange: true, tickfont: { size: 11 },
-    });
-    const base = {
-      margin: { l: 56, r: 8, t: 6, b: 38 }, paper_bgcolor: "#fff", plot_bgcolor: "#fff", dragmode: false,
-      font: { family: "system-ui, sans-serif", color: "#1b1f24" }, xaxis: axis(xTitle), yaxis: axis(yTitle),
-      showlegend: false, hovermode: "x",
-      legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: { size: 10 }, entrywidth: 0 },
-    };
-    Object.assign(base.yaxis, (more && more.yaxis) || {});
-    return { ...base, ...more, yaxis: base.yaxis };
+  GWN.number = function (value, digits) {
+    if (value === null || value === undefined || !Number.isFinite(value)) return "unknown";
+    const size = Math.abs(value);
+    if (size !== 0 && (size >= 1e5 || size < 1e-3)) {
+      const [head, power] = value.toExponential(1).split("e");
+      return (head === "1.0" ? "10" : head.replace(".0", "") + "·10") + [...String(Number(power))].map((c) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(c)]).join("");
+    }
+    return String(Number(value.toPrecision(digits || 3))).replace("-", "−");
+  };
+
+  function ticksBetween(low, high, about) {
+    const rough = (high - low) / about || 1, power = 10 ** Math.floor(Math.log10(rough));
+    const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough), ticks = [];
+    for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) ticks.push(k * step);
+    return ticks;
   }
 
-  const line = (x, y, name, colour, more) => ({ type: "scatter", mode: "lines", x, y, name, line: { color: colour, width: 2, ...(more || {}) } });
-
-  // Whole powers of ten where the values span some, 1, 2 and 5 between them where they do not.
-  function powers(values) {
-    const sizes = values.filter((v) => v > 0).map(Math.log10);
-    if (!sizes.length) return {};
-    const low = Math.floor(Math.min(...sizes)), high = Math.ceil(Math.max(...sizes));
-    const stride = Math.max(1, Math.ceil((high - low) / 5)), ticks = [];
-    for (let k = low; k <= high; k += stride) ticks.push(...(high - low <= 2 ? [1, 2, 5] : [1]).map((m) => m * 10 ** k));
-    return { tickmode: "array", tickvals: ticks, ticktext: ticks.map((v) => GWN.number(v, 2).replace(".00e", "e")) };
+  function prepare(canvas) {
+    const box = canvas.getBoundingClientRect(), ratio = Math.min(2, window.devicePixelRatio || 1);
+    canvas.width = Math.round(box.width * ratio);
+    canvas.height = Math.round(box.height * ratio);
+    const pen = canvas.getContext("2d");
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    pen.clearRect(0, 0, box.width, box.height);
+    return { pen, width: box.width, height: box.height };
   }
 
-  GWN.Charts = function (boxes) {
-    const middles = (wave) => wave.kinetic.map((_, n) => (wave.times[n] + wave.times[n + 1]) / 2);
+  // Axes; the functions that turn a time and a value into a place.
+  function frame(canvas, theme, end, low, high, log) {
+    const { pen, width, height } = prepare(canvas);
+    const bend = log ? Math.log10 : (v) => v;
+    const [bottom, top] = [bend(low), bend(high)];
+    const x = (time) => LEFT + ((width - LEFT - RIGHT) * time) / (end || 1);
+    const y = (value) => height - BOTTOM - ((height - TOP - BOTTOM) * (bend(log ? Math.max(value, low) : value) - bottom)) / (top - bottom || 1);
+    pen.font = "11px " + theme.font;
+    pen.lineWidth = 1;
+    pen.textBaseline = "middle";
+    pen.textAlign = "right";
+    const powers = [];
+    if (log) for (let k = Math.ceil(bottom); k <= top; k += Math.max(1, Math.ceil((top - bottom) / 4))) powers.push(10 ** k);
+    for (const value of log ? powers : ticksBetween(low, high, 3)) {
+      pen.strokeStyle = theme.line;
+      pen.beginPath();
+      pen.moveTo(LEFT, y(value));
+      pen.lineTo(width - RIGHT, y(value));
+      pen.stroke();
+      pen.fillStyle = theme.soft;
+      pen.fillText(GWN.number(value), LEFT - 5, y(value));
+    }
+    pen.textAlign = "center";
+    pen.textBaseline = "top";
+    for (const time of ticksBetween(0, end, 5)) pen.fillText(GWN.number(time), Math.min(x(time), width - 10), height - BOTTOM + 4);
+    return { pen, x, y, width, height };
+  }
 
-    this.waveform = function (wave, node, step) {
-      const trace = { ...line(wave.times, wave.of(node), GWN.plain(GWN.graph.names[node]), BLUE), mode: "lines+markers", marker: { size: 5 } };
-      Plotly.react(boxes.waveform, [trace], layout("time", "amplitude", { shapes: [cursor(wave.times[step])] }), CONFIG);
-    };
+  function line(chart, points, colour, dash, thick) {
+    const { pen, x, y } = chart;
+    pen.strokeStyle = colour;
+    pen.lineWidth = thick || 1.8;
+    pen.setLineDash(dash);
+    pen.save();
+    pen.beginPath();
+    pen.rect(LEFT, 0, chart.width - LEFT - RIGHT, chart.height - BOTTOM + 1);
+    pen.clip();
+    pen.beginPath();
+    points.forEach(([time, value], k) => (k ? pen.lineTo(x(time), y(value)) : pen.moveTo(x(time), y(value))));
+    pen.stroke();
+    pen.restore();
+    pen.setLineDash([]);
+  }
 
-    this.measures = function (wave, entry, step) {
-      const at = middles(wave), shapes = [cursor(wave.times[step])];
-      const total = wave.kinetic.map((k, n) => k + wave.dirichlet[n]);
-      const power = { yaxis: { type: "log", ...powers([...total, ...wave.kinetic, ...wave.dirichlet]) }, shapes };
-      Plotly.react(boxes.energy, [
-        line(at, total, "sum", "#111"), line(at, wave.kinetic, "kinetic", ORANGE, { dash: "dash" }),
-        line(at, wave.dirichlet, "Dirichlet", GREEN, { dash: "dot" }),
-      ], layout("time", "energy", { ...power, showlegend: true }), CONFIG);
-      const end = wave.times[wave.steps - 1];
-      Plotly.react(boxes.growth, [
-        { ...line(at, wave.growth, "‖X(n+1)‖ / ‖X(n)‖, measured", BLUE), mode: "lines+markers", marker: { size: 5 } },
-        line([0, end], [entry.growth, entry.growth], "fastest mode, by its root", entry.stable ? GREY : ORANGE, { dash: "dash" }),
-      ], layout("time", "factor", { shapes, showlegend: true, yaxis: { rangemode: "tozero" } }), CONFIG);
-    };
+  GWN.Charts = function (box) {
+    let theme = null, end = 1, job = 0;
+    const halves = (wave, values) => values.map((value, n) => [(n + 0.5) * wave.tau, value]);
 
-    this.moment = function (wave, step) {
-      const bins = GWN.graph.bins, x = bins.slice(1).map((end, k) => (end + bins[k]) / 2);
-      if (boxes.spectrum.layout) Plotly.restyle(boxes.spectrum, { y: [wave.spectrum(step)] }, [0]);
-      else Plotly.newPlot(boxes.spectrum, [{
-        type: "bar", x, y: wave.spectrum(step), marker: { color: BLUE }, hovertemplate: "%{y:.3f}<extra></extra>",
-      }], layout("frequency, 0 smooth to 2 rough", "share of energy", { bargap: 0.05, yaxis: { rangemode: "tozero" } }), CONFIG);
-      const time = wave.times[step];
-      [boxes.waveform, boxes.energy, boxes.growth].forEach((box) => {
-        if (box.layout) Plotly.relayout(box, { "shapes[0].x0": time, "shapes[0].x1": time });
+    // `waves` are one or two; the second is drawn in another colour, dashed.
+    this.draw = function (waves, node, length) {
+      theme = GWN.theme();
+      end = length;
+      const colours = [theme.below, theme.above], dashes = [[], [5, 3]];
+      const traces = waves.map((wave) => wave.states.map((state, n) => [n * wave.tau, state[node]]));
+      const sizes = traces.map((trace) => Math.max(1e-12, ...trace.map(([, value]) => Math.abs(value))));
+      const size = Math.min(Math.max(...sizes), 4 * Math.min(...sizes));  // one that grows leaves the frame
+      const waveform = frame(box.waveform, theme, end, -size * 1.08, size * 1.08, false);
+      traces.forEach((trace, k) => line(waveform, trace, colours[k], dashes[k]));
+
+      const sums = waves.map((wave) => wave.kinetic.map((value, n) => value + Math.max(0, wave.potential[n])));
+      const shown = waves.flatMap((wave, k) => [...wave.kinetic, ...wave.potential, ...sums[k]]).filter((value) => value > 0);
+      const most = Math.max(1e-12, ...shown), log = most > 30 * Math.min(...sums.flat().filter((value) => value > 0), most);
+      const low = log ? Math.max(most / 1e18, Math.min(...sums.flat().filter((value) => value > 0)) / 3) : 0;
+      const energy = frame(box.energy, theme, end, low, most * (log ? 2 : 1.1), log);
+      waves.forEach((wave, k) => {
+        line(energy, halves(wave, sums[k]), k ? colours[1] : theme.ink, dashes[k]);
+        if (waves.length === 1) {
+          line(energy, halves(wave, wave.kinetic), theme.above, [6, 3], 1.5);
+          line(energy, halves(wave, wave.potential), theme.below, [2, 3], 1.5);
+        }
       });
+      this.spectra(waves);
     };
+
+    // One column of colour a step, a few a frame, so that nothing waits for it.
+    this.spectra = function (waves) {
+      const mine = ++job;
+      const list = [[box.spectrum, waves[0]], ...(waves[1] ? [[box.second, waves[1]]] : [])].map(([canvas, wave]) => {
+        const chart = frame(canvas, theme, end, 0, 2, false), last = wave.states.length - 1;
+        return { chart, wave, stride: Math.max(1, Math.ceil(last / 60)), n: 0, last };
+      });
+      const work = () => {
+        const until = performance.now() + 6;
+        while (mine === job && list.length && performance.now() < until) {
+          const { chart, wave, stride, n, last } = list[0];
+          if (n > last) { list.shift(); continue; }
+          const shares = wave.spectrum(n), from = chart.x(Math.max(0, n - stride / 2) * wave.tau), to = chart.x(Math.min(last, n + stride / 2) * wave.tau);
+          shares.forEach((share, b) => {
+            const high = chart.y((2 * (b + 1)) / GWN.BINS), low = chart.y((2 * b) / GWN.BINS);
+            chart.pen.globalAlpha = Math.min(1, Math.sqrt(share) * 1.6);
+            chart.pen.fillStyle = theme.below;
+            chart.pen.fillRect(from, high, to - from + 0.6, low - high + 0.3);
+          });
+          chart.pen.globalAlpha = 1;
+          list[0].n += stride;
+        }
+        if (mine === job && list.length) setTimeout(work, 0);
+        else if (mine === job) document.body.dataset.spectra = "done";
+      };
+      delete document.body.dataset.spectra;
+      setTimeout(work, 0);
+    };
+
+    this.cursor = function (time) {
+      const width = box.waveform.clientWidth;
+      box.cursor.style.transform = `translateX(${LEFT + ((width - LEFT - RIGHT) * time) / (end || 1)}px)`;
+    };
+    this.timeAt = (x) => Math.min(end, Math.max(0, ((x - LEFT) / (box.waveform.clientWidth - LEFT - RIGHT)) * end));
   };
 })(window.GWN);

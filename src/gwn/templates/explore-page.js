@@ -2,155 +2,556 @@
 "use strict";
 (function (GWN) {
   const by = (id) => document.getElementById(id);
-  const KEYS = ["signal", "laplacian", "scheme", "tau"];
-  const UNITS_A_SECOND = 1.6;  // of time, while playing
-  const state = { wave: null, entry: null, step: 0, node: GWN.graph.centre, playing: null };
-  const graph = new GWN.Graph(by("graph"), by("edges"), choose);
-  const charts = new GWN.Charts({
-    waveform: by("waveform"), spectrum: by("spectrum"), energy: by("energy"), growth: by("growth"),
+  const raw = JSON.parse(by("data").textContent);
+  const graph = unpack(raw), op = GWN.operator(graph.nodes, graph.ends, graph.weights), network = raw.network;
+  const TIME = 20, SECONDS = 10;  // of a pulse, and of a screening of it
+  const FIRST = {
+    view: "pulse", node: raw.centre, class: 0, laplacian: "physical", scheme: "leapfrog", tau: 0.25, compare: "nothing",
+    colour: "amplitude", edges: "plain", fixed: false, time: 0,
+  };
+  const state = { ...FIRST, playing: false }, view = { zoom: 1, x: 0, y: 0 };
+  const pictures = [0, 1].map((k) => {
+    const [still, live] = by("panel-" + k).querySelectorAll("canvas");
+    return new GWN.Picture(still, live, graph, view);
   });
+  const charts = new GWN.Charts({
+    waveform: by("waveform"), energy: by("energy"), spectrum: by("spectrum"), second: by("second"), cursor: by("cursor"),
+  });
+  const colourings = GWN.colourings(graph), values = [0, 1].map(() => new Float32Array(graph.nodes));
+  let panels = [], colouring = null, length = TIME, hovered = -1, walked = -1, told = 0, film = null;
 
-  // Each list offers what exists under the choices before it, and keeps its value where that is possible.
-  function offer(wanted) {
-    let left = GWN.index.map((entry, number) => ({ ...entry, number }));
-    KEYS.forEach((key) => {
-      const values = [...new Set(left.map((entry) => String(entry[key])))];
-      const keep = values.includes(String(wanted[key])) ? String(wanted[key]) : values[0];
-      by(key).replaceChildren(...values.map((value) => new Option(value, value, false, value === keep)));
-      left = left.filter((entry) => String(entry[key]) === keep);
+  function unpack(data) {
+    const list = (text, Type) => (text ? GWN.array(text, Type) : null), { ids, classes } = data;
+    const scaled = (text) => Float32Array.from(GWN.array(text, Int16Array), (value) => value / 32767);
+    const numbers = GWN.array(data.numbers, Uint32Array), ends = GWN.array(data.ends, Uint16Array);
+    const unpacked = {
+      nodes: data.nodes, radius: data.radius, x: scaled(data.x), y: scaled(data.y), ends, classes,
+      weights: list(data.weights, Float32Array), labels: list(data.labels, Int16Array),
+      predicted: list(data.predicted, Int16Array), part: list(data.part, Uint8Array),
+      shown: list(data.shown, Uint32Array) || Uint32Array.from({ length: ends.length / 2 }, (_, k) => k),
+      name: (i) => (ids ? ids[i] : "node " + numbers[i]),
+      find(text) {
+        const wanted = text.trim();
+        if (ids) return ids.indexOf(wanted);
+        return /^(node )?\d+$/.test(wanted) ? numbers.indexOf(Number(wanted.replace("node ", ""))) : -1;
+      },
+    };
+    const className = (index) => (index < 0 ? "class unknown" : "class " + classes[index]);
+    unpacked.about = (i) => {
+      const facts = [unpacked.labels ? className(unpacked.labels[i]) : "", `${op.start[i + 1] - op.start[i]} neighbours`];
+      return ` (${facts.filter(Boolean).join(", ")})`;
+    };
+    unpacked.facts = (i) => {
+      const facts = [];
+      if (unpacked.labels) facts.push(className(unpacked.labels[i]));
+      if (unpacked.predicted) facts.push("predicted " + classes[unpacked.predicted[i]]);
+      if (unpacked.part && unpacked.part[i]) facts.push(["", "training", "validation", "test"][unpacked.part[i]] + " node");
+      return [...facts, `${op.start[i + 1] - op.start[i]} neighbours`];
+    };
+    return unpacked;
+  }
+
+  // ---- the waves -------------------------------------------------------------------------------------------------
+
+  const interval = (laplacian) => {
+    const { shift } = raw.laplacians[laplacian];
+    return [shift + raw.lowest, shift + 1];
+  };
+
+  function computed(title, laplacian, scheme, tau, steps, start, velocity, shownTau) {
+    const space = raw.laplacians[laplacian];
+    const states = GWN.integrate(op, space, scheme, tau, steps, start, velocity, interval(laplacian));
+    const verdict = GWN.verdict(laplacian, scheme, tau, ...interval(laplacian));
+    return { title, wave: new GWN.Wave(op, states, shownTau || tau, space.walk), smooths: scheme === "heat", verdict };
+  }
+
+  const BESIDE = {
+    sym: { title: "paper's sign, S", laplacian: "sym", scheme: "leapfrog" },
+    physical: { title: "physical, S − I", laplacian: "physical", scheme: "leapfrog" },
+    "random-walk": { title: "random walk, D⁻¹A − I", laplacian: "random-walk", scheme: "leapfrog" },
+    heat: { title: "heat, as a GCN smooths", laplacian: "physical", scheme: "heat" },
+  };
+
+  function pulses() {
+    const start = new Float64Array(graph.nodes), rest = new Float64Array(graph.nodes), { laplacian, scheme, tau } = state;
+    start[state.node] = 1;
+    const steps = (tau) => Math.max(1, Math.ceil(TIME / tau - 1e-9)), hops = GWN.hops(op, state.node);
+    const title = `${GWN.operatorName(laplacian)}, ${scheme}, tau ${GWN.number(tau)}`;
+    const found = [{ ...computed(title, laplacian, scheme, tau, steps(tau), start, rest), hops }];
+    const beside = BESIDE[state.compare];
+    if (beside) {
+      const step = beside.scheme === "heat" ? Math.min(tau, 1) : tau;
+      found.push(computed(`${beside.title}, tau ${GWN.number(step)}`, beside.laplacian, beside.scheme, step, steps(step), start, rest));
+    }
+    return found;
+  }
+
+  function networkWaves() {
+    const signal = network.signals[state.class], full = 32767, count = signal.scales.length;
+    const packed = GWN.array(signal.states, Int16Array);
+    const states = signal.scales.map((scale, n) => Float64Array.from(packed.subarray(n * graph.nodes, (n + 1) * graph.nodes), (v) => (v * scale) / full));
+    const velocity = Float64Array.from(GWN.array(signal.velocity, Int16Array), (v) => (v * signal.velocityScale) / full);
+    const own = new GWN.Wave(op, states, network.tau, false);
+    const found = [{ title: `${network.model}, ${network.laplacian}, tau ${GWN.number(network.stepTau)}`, wave: own, network: network.model, signal: signal.name, verdict: GWN.verdictOfNetwork(network) }];
+    if (state.compare === "heat") found.push({ ...computed("GCN's smoothing, X(n+1) = S X(n)", "physical", "heat", 1, network.steps, states[0], velocity, network.stepTau), smooths: true });
+    else if (BESIDE[state.compare]) {
+      const { title, laplacian } = BESIDE[state.compare], scheme = raw.laplacians[laplacian].schemes.includes("bessel") ? "bessel" : "leapfrog";
+      found.push(computed(title + " from the same start", laplacian, scheme, network.tau, count - 1, states[0], velocity));
+    }
+    return found;
+  }
+
+  function recompute() {
+    panels = state.view === "pulse" ? pulses() : networkWaves();
+    length = Math.max(...panels.map((panel) => panel.wave.end));
+    state.time = Math.min(state.time, length);
+    const verdicts = panels.map((panel) => panel.verdict).filter(Boolean);
+    by("verdicts").replaceChildren(...verdicts.map(({ bounded, text }, k) => {
+      const line = document.createElement("p");
+      line.className = "verdict " + (bounded ? "bounded" : "unbounded");
+      line.textContent = (verdicts.length > 1 ? ["Left: ", "Right: "][k] : "") + text;
+      return line;
+    }));
+    const two = panels.length > 1;
+    if (by("panel-1").hidden === two) {
+      by("panel-1").hidden = by("second-figure").hidden = !two;
+      resize();
+    }
+    rest();
+    drawCharts();
+    show(state.time);
+    keep();
+  }
+
+  // ---- drawing ---------------------------------------------------------------------------------------------------
+
+  const used = () => pictures.slice(0, panels.length);
+
+  function resize() {
+    used().forEach((picture) => picture.resize());
+  }
+
+  let restedStep = -1;
+  function attentionNow() {
+    if (state.view !== "network" || state.edges !== "attention") return null;
+    const { steps, values } = network.attention, n = Math.min(steps - 1, Math.floor(state.time / network.attention.tau + 1e-9));
+    restedStep = n;
+    const all = GWN.array(values, Int8Array), size = all.length / steps;
+    return Float32Array.from(all.subarray(n * size, (n + 1) * size), (value) => value / 127);
+  }
+
+  function rest() {
+    colouring = colourings[state.colour](GWN.theme());
+    const signs = attentionNow();
+    used().forEach((picture, k) => picture.rest(colouring, k ? null : signs));
+    legend();
+  }
+
+  function drawCharts() {
+    charts.draw(panels.map((panel) => panel.wave), state.node, length);
+    by("waveform-title").textContent = `Amplitude of ${graph.name(state.node)}${panels[1] ? ": left solid, right dashed" : ""}`;
+    by("energy-title").textContent = panels[1] ? "Energy: left solid, right dashed" : "Energy: kinetic dashed, potential dotted, their sum solid";
+    charts.cursor(state.time);
+  }
+
+  function paint() {
+    if (restedStep >= 0 && state.edges === "attention" && state.view === "network") {
+      const n = Math.min(network.attention.steps - 1, Math.floor(state.time / network.attention.tau + 1e-9));
+      if (n !== restedStep) rest();
+    }
+    const marked = [[state.node, true], ...(walked >= 0 ? [[walked, true]] : []), ...(hovered >= 0 ? [[hovered, false]] : [])];
+    panels.forEach((panel, k) => {
+      panel.wave.at(state.time, values[k]);
+      panel.scale = state.fixed ? Math.max(...panel.wave.reach) : panel.wave.scale(state.time);
+      pictures[k].move(values[k], panel.scale, colouring, marked);
     });
-    return left[0];
+    charts.cursor(state.time);
+    explorer.frames++;
+    if (film) compose(film.canvas);
   }
 
-  function judge(entry) {
-    const growth = GWN.number(entry.growth, 4);
-    let advice = "";
-    if (entry.largest === null) advice = "With directed edges the largest stable tau is not known.";
-    else if (entry.largest === 0) advice = "No tau is small enough: L_a has a positive eigenvalue. The physical Laplacian has none.";
-    else if (entry.largest !== "any") advice = `Stable up to tau = ${GWN.number(entry.largest, 4)}; the schemes bessel and newmark are for any tau.`;
-    by("verdict").className = entry.stable ? "bounded" : "unbounded";
-    by("verdict").textContent = entry.stable
-      ? `Bounded: no mode grows from step to step.`
-      : `Warning, unbounded: the fastest mode is multiplied by ${growth} in every step. ${advice}`;
-  }
-
-  function select() {
-    const wanted = Object.fromEntries(KEYS.map((key) => [key, by(key).value]));
-    open(offer(wanted));
-  }
-
-  function open(entry, then) {
-    pause();
-    GWN.load(entry.number, (wave) => {
-      const time = state.wave ? state.wave.times[state.step] : 0;
-      state.wave = wave;
-      state.entry = entry;
-      state.all = GWN.reach([].concat(...wave.times.map((_, n) => Array.from(wave.at(n)))));
-      by("time").max = wave.steps - 1;
-      judge(entry);
-      const nearest = Math.min(wave.steps - 1, Math.round(time / entry.tau));
-      state.step = nearest;
-      charts.measures(wave, entry, nearest);
-      charts.waveform(wave, state.node, nearest);
-      show(nearest);
-      if (then) then();
-      document.body.dataset.ready = String(entry.number);
-    });
-  }
-
-  function paint(place) {
-    const values = state.wave.at(place);
-    const reach = by("fixed").checked ? state.all : GWN.reach(values);
-    graph.colour(values, reach);
-    by("low").textContent = "−" + GWN.number(reach);
-    by("high").textContent = "+" + GWN.number(reach);
-  }
-
-  // The charts follow once a frame, however fast the slider is drawn.
-  let waiting = false;
-  function later() {
-    if (waiting) return;
-    waiting = true;
-    requestAnimationFrame(() => { waiting = false; charts.moment(state.wave, state.step); });
-  }
-
-  function mark(step) {
-    state.step = step;
-    by("time").value = step;
-    const text = `t = ${GWN.number(state.wave.times[step])}, step ${step} of ${state.wave.steps - 1}`;
+  function say() {
+    told = performance.now();
+    by("time").value = Math.round((1000 * state.time) / length);
+    const text = `t = ${state.time.toFixed(2)}`;
     by("now").value = text;
     by("time").setAttribute("aria-valuetext", text);
-    later();
-    tell();
+    panels.forEach((panel, k) => { by("title-" + k).textContent = GWN.panelTitle(panel, panel.scale); });
+    by("words").textContent = GWN.describe(graph, state, panels, values[0]);
+    if (hovered >= 0) tip();
   }
 
-  function show(step) {
-    paint(step);
-    mark(step);
+  function show(time) {
+    state.time = time;
+    paint();
+    say();
   }
 
-  function tell() {
-    by("told").textContent = "amplitude " + GWN.number(state.wave.at(state.step)[state.node]);
+  function legend() {
+    const theme = GWN.theme(), box = by("legend"), parts = [];
+    const chip = (colour, text) => {
+      const item = document.createElement("span"), dot = document.createElement("i");
+      dot.style.background = colour;
+      item.className = "chip";
+      item.append(dot, text);
+      return item;
+    };
+    if (state.colour === "amplitude") {
+      const bar = document.createElement("i");
+      bar.className = "bar";
+      const stops = [-1, -0.5, 0, 0.5, 1].map((value) => GWN.amplitudeColour(theme, value));
+      bar.style.background = `linear-gradient(90deg, ${stops.join(",")})`;
+      parts.push("below zero", bar, "above");
+    } else if (state.colour === "mistake") {
+      parts.push(chip(theme.right, "right"), chip(theme.wrong, "wrong"), chip(theme.rest, "class unknown"));
+    } else {
+      graph.classes.slice(0, 24).forEach((name, k) => parts.push(chip(GWN.classColour(theme, k), name)));
+      if (graph.classes.length > 24) parts.push(`and ${graph.classes.length - 24} more`);
+    }
+    if (state.colour !== "amplitude") parts.push("large: far from zero");
+    if (state.edges === "attention" && state.view === "network") parts.push(chip(theme.above, "attention above zero"), chip(theme.below, "below"));
+    box.replaceChildren(...parts);
   }
 
-  function choose(node) {
-    state.node = node;
-    by("node").value = GWN.graph.names[node];
-    graph.choose(node);
-    charts.waveform(state.wave, node, state.step);
-    const near = graph.neighbours(node), few = near.slice(0, 8);
-    by("neighbours").replaceChildren(document.createTextNode(near.length ? "Neighbours: " : "No neighbours drawn"), ...few.map((other) => {
-      const button = document.createElement("button");
-      button.textContent = GWN.graph.names[other];
-      button.addEventListener("click", () => choose(other));
-      return button;
-    }), document.createTextNode(near.length > few.length ? `and ${near.length - few.length} more` : ""));
-    tell();
-  }
+  // ---- time ------------------------------------------------------------------------------------------------------
 
-  function find() {
-    const wanted = by("node").value.trim();
-    let node = GWN.graph.names.indexOf(wanted);
-    if (node < 0) node = GWN.graph.names.indexOf("node " + wanted);
-    if (node >= 0) choose(node);
-    else by("told").textContent = "no node of that name is drawn";
+  let before = 0;
+  const seconds = () => (state.view === "pulse" ? SECONDS : Math.min(12, Math.max(4, 1.2 * length)));
+  function frame(now) {
+    if (!state.playing) return;
+    state.time += Math.min(0.25, (now - before) / 1000) * (length / seconds());
+    before = now;
+    if (state.time > length) {
+      if (film) { state.time = length; paint(); endFilm(); return; }
+      state.time = 0;
+    }
+    paint();
+    if (now - told > 150) say();
+    requestAnimationFrame(frame);
   }
 
   function play() {
-    if (state.playing !== null) return pause();
+    if (state.playing) return;
+    if (state.time >= length) state.time = 0;
+    state.playing = true;
     by("play").textContent = "Pause";
     by("play").setAttribute("aria-pressed", "true");
-    const last = state.wave.steps - 1, start = state.step >= last ? 0 : state.step, began = performance.now();
-    const frame = (now) => {
-      const place = Math.min(last, start + ((now - began) / 1000) * UNITS_A_SECOND / state.entry.tau);
-      paint(place);
-      if (Math.floor(place) !== state.step) mark(Math.floor(place));
-      if (place >= last) return pause();
-      state.playing = requestAnimationFrame(frame);
-    };
-    state.playing = requestAnimationFrame(frame);
+    before = performance.now();
+    requestAnimationFrame(frame);
+    keep();
   }
 
   function pause() {
-    if (state.playing !== null) cancelAnimationFrame(state.playing);
-    state.playing = null;
+    if (!state.playing) return;
+    state.playing = false;
     by("play").textContent = "Play";
     by("play").setAttribute("aria-pressed", "false");
+    if (film) endFilm();
+    say();
+    keep();
   }
 
-  KEYS.forEach((key) => by(key).addEventListener("change", select));
-  by("time").addEventListener("input", () => { pause(); show(Number(by("time").value)); });
-  by("play").addEventListener("click", play);
-  by("fixed").addEventListener("change", () => paint(state.step));
-  by("node").addEventListener("change", find);
-  by("closer").addEventListener("click", () => graph.zoom(0.7));
-  by("farther").addEventListener("click", () => graph.zoom(1 / 0.7));
-  by("whole").addEventListener("click", graph.whole);
-  by("strongest").addEventListener("click", () => {
-    const values = Array.from(state.wave.at(state.step), Math.abs);
-    choose(values.indexOf(Math.max(...values)));
+  // ---- what is shown, in the address -----------------------------------------------------------------------------
+
+  let keeping = 0;
+  function keep() {
+    clearTimeout(keeping);
+    keeping = setTimeout(() => history.replaceState(null, "", "#" + address()), 120);
+  }
+
+  function address() {
+    const said = new URLSearchParams({ data: raw.name, view: state.view });
+    said.set("node", graph.name(state.node).replace(/^node /, ""));
+    if (!state.playing) said.set("t", state.time.toFixed(3));
+    for (const key of ["class", "laplacian", "scheme", "tau", "compare", "colour", "edges"]) {
+      if (state[key] !== FIRST[key]) said.set(key, state[key]);
+    }
+    return said.toString();
+  }
+
+  // What the address says, as far as this page has it; a moment in it is a moment to look at, so nothing plays.
+  function recall() {
+    const said = new URLSearchParams(location.hash.slice(1));
+    if (said.has("data") && said.get("data") !== raw.name) return false;
+    const choose = (key, known) => { if (known.includes(said.get(key))) state[key] = said.get(key); };
+    choose("view", network ? ["pulse", "network"] : ["pulse"]);
+    choose("laplacian", Object.keys(raw.laplacians));
+    choose("scheme", raw.laplacians[state.laplacian].schemes);
+    choose("compare", ["nothing", ...Object.keys(BESIDE)]);
+    choose("colour", Object.keys(colourings));
+    choose("edges", network && network.attention ? ["plain", "attention"] : ["plain"]);
+    const node = graph.find(said.get("node") || ""), tau = Number(said.get("tau")), index = Number(said.get("class"));
+    if (node >= 0) state.node = node;
+    if (tau >= 0.05 && tau <= 2.5) state.tau = tau;
+    if (network && Number.isInteger(index) && index >= 0 && index < network.signals.length) state.class = index;
+    const time = Number(said.get("t"));
+    if (!said.has("t") || !(time >= 0)) return false;
+    state.time = time;
+    return true;
+  }
+
+  // ---- keeping pictures ------------------------------------------------------------------------------------------
+
+  function compose(canvas) {
+    const theme = GWN.theme(), [width, height] = pictures[0].size(), count = panels.length, head = 30, foot = 30;
+    if (canvas.width !== width * count || canvas.height !== height + head + foot) {
+      canvas.width = width * count;
+      canvas.height = height + head + foot;
+    }
+    const pen = canvas.getContext("2d");
+    pen.fillStyle = theme.paper;
+    pen.fillRect(0, 0, canvas.width, canvas.height);
+    panels.forEach((panel, k) => {
+      for (const layer of pictures[k].canvases) pen.drawImage(layer, k * width, head, width, height);
+      pen.fillStyle = theme.soft;
+      pen.font = "13px " + theme.font;
+      pen.textBaseline = "middle";
+      pen.fillText(panel.title, k * width + 12, head / 2 + 2, width - 24);
+    });
+    pen.fillStyle = theme.ink;
+    pen.fillText(`${raw.name} · ${graph.name(state.node)} · t = ${state.time.toFixed(2)}`, 12, canvas.height - foot / 2, canvas.width - 24);
+    return canvas;
+  }
+
+  function download(blob, ending) {
+    const link = document.createElement("a"), url = URL.createObjectURL(blob);
+    link.href = url;
+    link.download = `wave-${raw.name.replace(/[^\w-]+/g, "-")}.${ending}`;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(url), 10000);
+    by("saved").textContent = "saved as " + link.download;
+  }
+
+  function savePicture() {
+    compose(document.createElement("canvas")).toBlob((blob) => download(blob, "png"));
+  }
+
+  function saveFilm() {
+    if (film) { pause(); return; }
+    if (!window.MediaRecorder) { by("saved").textContent = "this browser records no films; gwn explore --animate writes a GIF"; return; }
+    pause();
+    state.time = 0;
+    const canvas = compose(document.createElement("canvas")), parts = [];
+    const recorder = new MediaRecorder(canvas.captureStream(30), { mimeType: "video/webm", videoBitsPerSecond: 4e6 });
+    recorder.ondataavailable = (event) => parts.push(event.data);
+    recorder.onstop = () => download(new Blob(parts, { type: "video/webm" }), "webm");
+    film = { canvas, recorder };
+    recorder.start();
+    by("save-film").textContent = "Stop";
+    by("saved").textContent = "recording one pass of the wave";
+    play();
+  }
+
+  function endFilm() {
+    const { recorder } = film;
+    film = null;
+    by("save-film").textContent = "Save film";
+    recorder.stop();
+    pause();
+  }
+
+  // ---- choices ---------------------------------------------------------------------------------------------------
+
+  const options = (select, entries, chosen) => select.replaceChildren(...entries.map(([value, text]) => new Option(text, value, false, value === String(chosen))));
+
+  function offer() {
+    const pulse = state.view === "pulse";
+    by("view-pulse").setAttribute("aria-pressed", String(pulse));
+    by("view-network").setAttribute("aria-pressed", String(!pulse));
+    by("views").hidden = !network;
+    by("node-label").textContent = pulse ? "Starts at node" : "Chart of node";
+    document.querySelectorAll(".pulse").forEach((field) => { field.hidden = !pulse; });
+    by("field-class").hidden = pulse;
+    by("field-edges").hidden = pulse || !network.attention;
+    const schemes = raw.laplacians[state.laplacian].schemes;
+    if (!schemes.includes(state.scheme)) state.scheme = "leapfrog";
+    options(by("laplacian"), Object.keys(raw.laplacians).map((name) => [name, `${name}: ${GWN.operatorName(name)}`]), state.laplacian);
+    options(by("scheme"), schemes.map((name) => [name, name]), state.scheme);
+    options(by("colour"), Object.keys(colourings).map((name) => [name, name]), state.colour);
+    options(by("compare"), [["nothing", "nothing"], ...Object.entries(BESIDE).map(([name, { title }]) => [name, title])], state.compare);
+    if (network) options(by("class"), network.signals.map((signal, k) => [String(k), signal.name]), state.class);
+    by("edges").value = state.edges;
+    by("tau").value = state.tau;
+    by("tau-now").value = GWN.number(state.tau);
+    by("node").value = graph.name(state.node);
+  }
+
+  // A pulse is watched from its start; what is only compared or coloured otherwise keeps its time.
+  function choose(node) {
+    state.node = node;
+    walked = -1;
+    by("node").value = graph.name(node);
+    by("told").textContent = "";
+    if (state.view !== "pulse") { drawCharts(); show(state.time); keep(); return; }
+    state.time = 0;
+    recompute();
+    if (!calm.matches) play();
+  }
+
+  function look(where) {
+    state.view = where;
+    state.time = 0;
+    offer();
+    recompute();
+    if (!calm.matches) play();
+  }
+
+  const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
+  for (const key of ["laplacian", "scheme", "compare", "class"]) {
+    by(key).addEventListener("change", () => { state[key] = key === "class" ? Number(by(key).value) : by(key).value; offer(); recompute(); });
+  }
+  by("tau").addEventListener("input", () => { state.tau = Number(by("tau").value); by("tau-now").value = GWN.number(state.tau); recompute(); });
+  for (const key of ["colour", "edges"]) {
+    by(key).addEventListener("change", () => { state[key] = by(key).value; rest(); show(state.time); keep(); });
+  }
+  by("fixed").addEventListener("change", () => { state.fixed = by("fixed").checked; show(state.time); });
+  by("view-pulse").addEventListener("click", () => look("pulse"));
+  by("view-network").addEventListener("click", () => look("network"));
+  by("play").addEventListener("click", () => (state.playing ? pause() : play()));
+  by("time").addEventListener("input", () => {
+    const time = (Number(by("time").value) / 1000) * length;  // before the slider is set to where the wave is
+    pause();
+    show(time);
+    keep();
   });
-  by("names").replaceChildren(...GWN.graph.names.map((name) => new Option(name)));
-  open(offer({}), () => choose(GWN.graph.centre));
-  GWN.state = state;
+  by("node").addEventListener("change", () => {
+    const node = graph.find(by("node").value);
+    if (node >= 0) choose(node);
+    else by("told").textContent = "no node of that name is drawn";
+  });
+  by("save-picture").addEventListener("click", savePicture);
+  by("save-film").addEventListener("click", saveFilm);
+  by("copy-link").addEventListener("click", async () => {
+    const link = location.href.split("#")[0] + "#" + address();
+    try {
+      await navigator.clipboard.writeText(link);
+      by("saved").textContent = "copied";
+    } catch {
+      by("saved").textContent = "the address of this page is the link";
+    }
+  });
+
+  // ---- the picture under a pointer and under keys ----------------------------------------------------------------
+
+  function tip() {
+    const box = by("tip"), [x, y] = pictures[0].positionOf(hovered), [width] = pictures[0].size();
+    const lines = [graph.name(hovered), ...graph.facts(hovered), "amplitude " + GWN.number(values[0][hovered])];
+    box.replaceChildren(...lines.map((line, k) => { const row = document.createElement(k ? "span" : "b"); row.textContent = line; return row; }));
+    box.hidden = false;
+    const panel = by("picture").getBoundingClientRect(), holder = by("panels").getBoundingClientRect();
+    box.style.left = Math.max(0, Math.min(x + 14, width - 190)) + "px";
+    box.style.top = panel.top - holder.top + y + 14 + "px";
+  }
+
+  function hover(node) {
+    if (node === hovered) return;
+    hovered = node;
+    if (node >= 0) tip();
+    else by("tip").hidden = true;
+    if (!state.playing) paint();
+  }
+
+  function redraw() {
+    rest();
+    paint();
+  }
+  let waiting = false;
+  const soon = () => { if (!waiting) { waiting = true; requestAnimationFrame(() => { waiting = false; redraw(); }); } };
+
+  document.querySelectorAll(".live").forEach((canvas, k) => {
+    let drag = null;
+    const fingers = new Map(), spot = (event) => { const box = canvas.getBoundingClientRect(); return [event.clientX - box.left, event.clientY - box.top]; };
+    canvas.addEventListener("pointerdown", (event) => {
+      fingers.set(event.pointerId, spot(event));
+      canvas.setPointerCapture(event.pointerId);
+      drag = { from: spot(event), moved: fingers.size > 1 };
+    });
+    canvas.addEventListener("pointermove", (event) => {
+      const [x, y] = spot(event), old = fingers.get(event.pointerId);
+      if (!old) { hover(pictures[k].nodeAt(x, y, 6)); return; }
+      if (fingers.size === 2) {
+        const other = [...fingers].find(([id]) => id !== event.pointerId)[1];
+        const factor = Math.hypot(x - other[0], y - other[1]) / Math.max(1, Math.hypot(old[0] - other[0], old[1] - other[1]));
+        pictures[k].zoomAt(factor, (x + other[0]) / 2, (y + other[1]) / 2);
+        soon();
+      } else if (drag.moved || Math.hypot(x - drag.from[0], y - drag.from[1]) > 5) {
+        drag.moved = true;
+        if (view.zoom > 1) { pictures[k].pan(x - old[0], y - old[1]); soon(); }
+      }
+      fingers.set(event.pointerId, [x, y]);
+    });
+    canvas.addEventListener("pointerup", (event) => {
+      const [x, y] = spot(event);
+      fingers.delete(event.pointerId);
+      if (!drag || drag.moved) return;
+      const node = pictures[k].nodeAt(x, y, event.pointerType === "mouse" ? 6 : 18);
+      if (node >= 0) choose(node);
+    });
+    canvas.addEventListener("pointercancel", (event) => fingers.delete(event.pointerId));
+    canvas.addEventListener("pointerleave", () => hover(-1));
+    canvas.addEventListener("wheel", (event) => {
+      event.preventDefault();
+      pictures[k].zoomAt(Math.exp(-event.deltaY / 400), ...spot(event));
+      soon();
+    }, { passive: false });
+  });
+
+  const zoom = (factor) => { const [width, height] = pictures[0].size(); pictures[0].zoomAt(factor, width / 2, height / 2); soon(); };
+  const whole = () => { Object.assign(view, { zoom: 1, x: 0, y: 0 }); soon(); };
+  by("closer").addEventListener("click", () => zoom(1.5));
+  by("farther").addEventListener("click", () => zoom(1 / 1.5));
+  by("whole").addEventListener("click", whole);
+  const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+  by("picture").addEventListener("keydown", (event) => {
+    if (ARROWS[event.key]) {
+      const next = pictures[0].towards(walked < 0 ? state.node : walked, ...ARROWS[event.key]);
+      if (next >= 0) {
+        walked = next;
+        by("told").textContent = graph.name(next) + graph.about(next);
+        paint();
+      }
+    } else if (event.key === "Enter" && walked >= 0) choose(walked);
+    else if (event.key === "+" || event.key === "=") zoom(1.5);
+    else if (event.key === "-") zoom(1 / 1.5);
+    else if (event.key === "0") whole();
+    else return;
+    event.preventDefault();
+  });
+  document.addEventListener("keydown", (event) => {
+    const typing = /^(INPUT|SELECT|BUTTON|SUMMARY|A)$/.test(event.target.tagName);
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === " " && !typing) { if (state.playing) pause(); else play(); }
+    else if (event.key === "/" && event.target.id !== "node") { by("node").focus(); by("node").select(); }
+    else if ((event.key === "," || event.key === ".") && !typing) {
+      pause();
+      const { tau } = panels[0].wave;
+      show(Math.min(length, Math.max(0, tau * (Math.round(state.time / tau) + (event.key === "." ? 1 : -1)))));
+      keep();
+    } else return;
+    event.preventDefault();
+  });
+  by("charts").addEventListener("pointerdown", (event) => {
+    if (event.target.tagName !== "CANVAS") return;
+    pause();
+    show(charts.timeAt(event.clientX - event.target.getBoundingClientRect().left));
+    keep();
+  });
+
+  // ---- the beginning ---------------------------------------------------------------------------------------------
+
+  const everything = () => { resize(); rest(); drawCharts(); show(state.time); };
+  new ResizeObserver(() => { if (panels.length) everything(); }).observe(by("panels"));
+  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", everything);
+  window.addEventListener("hashchange", () => { pause(); const still = recall(); offer(); recompute(); if (!still && !calm.matches) play(); });
+  by("names").replaceChildren(...Array.from({ length: graph.nodes }, (_, i) => new Option(graph.name(i))));
+
+  const explorer = { state, graph, op, frames: 0, get panels() { return panels; }, get length() { return length; }, pictures, show, pause, play };
+  GWN.explorer = explorer;
+  const still = recall();
+  offer();
+  panels = [null];
+  resize();
+  recompute();
+  if (!still && !calm.matches) play();
+  document.body.dataset.ready = "yes";
 })(window.GWN);

@@ -1,0 +1,204 @@
+// The picture of a graph: edges and resting nodes on one canvas, drawn once; what moves on another, above it.
+"use strict";
+(function (GWN) {
+  const LEVELS = 24;  // of colour and size, from rest to the end of the scale
+
+  // Colours of the page's own style sheet, so that light and dark are said in one place.
+  GWN.theme = function () {
+    const style = getComputedStyle(document.documentElement), of = (name) => style.getPropertyValue(name).trim();
+    const names = ["ink", "soft", "paper", "line", "edge", "rest", "below", "below-far", "above", "above-far", "right", "wrong"];
+    return {
+      ...Object.fromEntries(names.map((name) => [name, of("--" + name)])),
+      classes: of("--classes").split(/\s+/), dark: of("--dark") === "1", font: getComputedStyle(document.body).fontFamily,
+    };
+  };
+
+  const channels = (colour) => [1, 3, 5].map((k) => parseInt(colour.slice(k, k + 2), 16));
+  const mix = (a, b, w) => {
+    const [x, y] = [channels(a), channels(b)];
+    return "rgb(" + x.map((value, k) => Math.round(value + w * (y[k] - value))).join(",") + ")";
+  };
+  // Diverging and centred at zero: at rest, then below (blue) or above (orange), then the far end of each.
+  GWN.amplitudeColour = (theme, value) => {
+    const side = value < 0 ? "below" : "above", size = Math.min(1, Math.abs(value));
+    return size < 0.5 ? mix(theme.rest, theme[side], size * 2) : mix(theme[side], theme[side + "-far"], size * 2 - 1);
+  };
+  GWN.classColour = (theme, index) => (index < 0 ? theme.rest : theme.classes[index % theme.classes.length]);
+
+  // One picture; several share a `view` { zoom, x, y }, so that they show the same part.
+  GWN.Picture = function (still, live, graph, view) {
+    const nodes = graph.x.length, level = new Uint8Array(nodes), order = new Uint32Array(nodes);
+    const counts = new Uint32Array(LEVELS + 2);
+    let width = 0, height = 0, ratio = 1, theme = null, atlas = null, cell = 0, rows = null, disc = 3;
+
+    const spread = (values) => { let low = Infinity, high = -Infinity; for (const v of values) { low = Math.min(low, v); high = Math.max(high, v); } return [low, high]; };
+    const [left, right] = spread(graph.x), [bottom, top] = spread(graph.y);
+    function unit() {
+      const margin = 2 * graph.radius;
+      return view.zoom * Math.min((width - 24) / (right - left + margin), (height - 24) / (top - bottom + margin));
+    }
+    const toX = (x) => width / 2 + unit() * (x - (left + right) / 2 - view.x);
+    const toY = (y) => height / 2 - unit() * (y - (top + bottom) / 2 - view.y);
+    let sx = new Float32Array(nodes), sy = new Float32Array(nodes);
+
+    this.canvases = [still, live];
+    this.resize = function () {
+      const box = live.parentElement.getBoundingClientRect();
+      ratio = Math.min(2, window.devicePixelRatio || 1);
+      width = Math.round(box.width);
+      height = Math.round(box.height);
+      for (const canvas of [still, live]) {
+        canvas.width = width * ratio;
+        canvas.height = height * ratio;
+        canvas.getContext("2d").setTransform(ratio, 0, 0, ratio, 0, 0);
+      }
+    };
+
+    // A disc for every colour and size, made once; drawing a node is then copying one.
+    function makeAtlas(colouring) {
+      const swollen = disc * 1.9, halo = disc * (theme.dark ? 3.2 : 2.5);
+      cell = Math.ceil(2 * halo + 2);
+      rows = colouring.kinds.length;
+      atlas = document.createElement("canvas");
+      atlas.width = cell * (LEVELS + 1) * ratio;
+      atlas.height = cell * rows * ratio;
+      const pen = atlas.getContext("2d");
+      pen.scale(ratio, ratio);
+      colouring.kinds.forEach((kind, row) => {
+        for (let k = 0; k <= LEVELS; k++) {
+          const size = k / LEVELS, x = (k + 0.5) * cell, y = (row + 0.5) * cell, colour = kind(size);
+          const radius = disc + (swollen - disc) * size * size;
+          if (size > 0.3) {
+            pen.globalAlpha = 0.28 * (size - 0.3);
+            pen.fillStyle = colour;
+            pen.beginPath();
+            pen.arc(x, y, radius + (halo - swollen) * size, 0, 7);
+            pen.fill();
+          }
+          pen.globalAlpha = 1;
+          pen.fillStyle = colour;
+          pen.beginPath();
+          pen.arc(x, y, radius, 0, 7);
+          pen.fill();
+        }
+      });
+    }
+
+    // Edges and nodes at rest. `signs` of the drawn edges in [-1, 1] colour them; otherwise short ones are the plainer.
+    this.rest = function (colouring, signs) {
+      theme = GWN.theme();
+      disc = Math.max(1.3, Math.min(12, graph.radius * unit()));
+      for (let i = 0; i < nodes; i++) { sx[i] = toX(graph.x[i]); sy[i] = toY(graph.y[i]); }
+      makeAtlas(colouring);
+      const pen = still.getContext("2d");
+      pen.clearRect(0, 0, width, height);
+      const groups = signs ? 8 : 3, { ends, shown } = graph, reach = 0.35 * Math.min(width, height) * view.zoom;
+      const members = Array.from({ length: groups }, () => []);
+      for (let k = 0; k < shown.length; k++) {
+        const a = ends[2 * shown[k]], b = ends[2 * shown[k] + 1];
+        const away = Math.max(sx[a], sx[b]) < 0 || Math.min(sx[a], sx[b]) > width || Math.max(sy[a], sy[b]) < 0 || Math.min(sy[a], sy[b]) > height;
+        if (away) continue;
+        const far = Math.hypot(sx[a] - sx[b], sy[a] - sy[b]) / reach;
+        members[signs ? Math.min(7, Math.floor((signs[k] + 1) * 4)) : Math.min(2, Math.floor(3 * far))].push(a, b);
+      }
+      const faint = Math.min(1, Math.max(0.25, 60 / Math.sqrt(shown.length + 1)));
+      members.forEach((group, g) => {
+        const sign = (g - 3.5) / 3.5;
+        pen.strokeStyle = signs ? GWN.amplitudeColour(theme, Math.sign(sign) * (0.25 + 0.75 * Math.abs(sign))) : theme.edge;
+        pen.globalAlpha = signs ? 0.25 + 0.65 * Math.abs(sign) : faint * [0.75, 0.42, 0.2][g];
+        pen.lineWidth = signs ? 0.6 + 1.2 * Math.abs(sign) : Math.max(0.6, Math.min(1.4, disc / 4));
+        pen.beginPath();
+        for (let k = 0; k < group.length; k += 2) {
+          pen.moveTo(sx[group[k]], sy[group[k]]);
+          pen.lineTo(sx[group[k + 1]], sy[group[k + 1]]);
+        }
+        pen.stroke();
+      });
+      pen.globalAlpha = 1;
+      for (let i = 0; i < nodes; i++) stamp(pen, i, colouring.row(i, 0), 0);
+    };
+
+    function stamp(pen, node, row, k) {
+      const x = sx[node] - cell / 2, y = sy[node] - cell / 2;
+      if (x < -cell || y < -cell || x > width || y > height) return;
+      pen.drawImage(atlas, k * cell * ratio, row * cell * ratio, cell * ratio, cell * ratio, x, y, cell, cell);
+    }
+
+    // Nodes that move, the strongest on top; those at rest are on the other canvas already.
+    this.move = function (values, scale, colouring, marked) {
+      const pen = live.getContext("2d");
+      pen.clearRect(0, 0, width, height);
+      counts.fill(0);
+      for (let i = 0; i < nodes; i++) {
+        level[i] = Math.round(Math.sqrt(Math.min(1, Math.abs(values[i]) / scale)) * LEVELS);
+        counts[level[i] + 1]++;
+      }
+      for (let k = 1; k < counts.length; k++) counts[k] += counts[k - 1];
+      const first = counts[1];
+      for (let i = 0; i < nodes; i++) order[counts[level[i]]++] = i;
+      for (let k = first; k < nodes; k++) {
+        const i = order[k];
+        stamp(pen, i, colouring.row(i, values[i]), level[i]);
+      }
+      for (const [node, strong] of marked) {
+        pen.strokeStyle = strong ? theme.ink : theme.soft;
+        pen.lineWidth = strong ? 2 : 1.5;
+        pen.beginPath();
+        pen.arc(sx[node], sy[node], disc * 1.9 + 4, 0, 7);
+        pen.stroke();
+      }
+    };
+
+    // The node nearest to a point of the screen, if it is near enough for a finger or a mouse.
+    this.nodeAt = function (x, y, slack) {
+      let best = -1, least = (disc + slack) ** 2;
+      for (let i = 0; i < nodes; i++) {
+        const d = (sx[i] - x) ** 2 + (sy[i] - y) ** 2;
+        if (d < least) { least = d; best = i; }
+      }
+      return best;
+    };
+    // From one node to the next in a direction, for the arrow keys.
+    this.towards = function (node, dx, dy) {
+      let best = -1, least = Infinity;
+      for (let i = 0; i < nodes; i++) {
+        const x = sx[i] - sx[node], y = sy[i] - sy[node], along = x * dx + y * dy, aside = Math.abs(x * dy - y * dx);
+        if (i !== node && along > 0 && along + 3 * aside < least) { least = along + 3 * aside; best = i; }
+      }
+      return best;
+    };
+    this.positionOf = (node) => [sx[node], sy[node]];
+    this.size = () => [width, height];
+    this.pan = (dx, dy) => { view.x -= dx / unit(); view.y += dy / unit(); };
+    this.zoomAt = function (factor, x, y) {
+      const zoom = Math.min(40, Math.max(1, view.zoom * factor)), change = zoom / view.zoom;
+      const ax = (x - width / 2) / unit(), ay = (height / 2 - y) / unit();
+      view.x += ax * (1 - 1 / change);
+      view.y += ay * (1 - 1 / change);
+      view.zoom = zoom;
+      if (zoom === 1) { view.x = 0; view.y = 0; }
+    };
+  };
+
+  // How nodes are coloured: a list of colours by size (`kinds`), and which of them a node has (`row`).
+  GWN.colourings = function (graph) {
+    const shade = (theme, colour, size) => mix(theme.dark ? mixHex(colour, "#10151b", 0.55) : mixHex(colour, "#ffffff", 0.55), colour, Math.min(1, 0.15 + size));
+    const mixHex = (a, b, w) => "#" + channels(a).map((v, k) => Math.round(v + w * (channels(b)[k] - v)).toString(16).padStart(2, "0")).join("");
+    const byClass = (labels) => (theme) => ({
+      kinds: [theme.rest, ...graph.classes.map((_, k) => GWN.classColour(theme, k))].map((colour) => (size) => shade(theme, colour, size)),
+      row: (i) => labels[i] + 1,
+    });
+    const all = {
+      amplitude: (theme) => ({
+        kinds: [-1, 1].map((sign) => (size) => GWN.amplitudeColour(theme, sign * size)), row: (i, value) => (value < 0 ? 0 : 1),
+      }),
+    };
+    if (graph.labels) all.class = byClass(graph.labels);
+    if (graph.predicted) all.prediction = byClass(graph.predicted);
+    if (graph.predicted && graph.labels) all.mistake = (theme) => ({
+      kinds: [theme.rest, theme.right, theme.wrong].map((colour) => (size) => shade(theme, colour, size)),
+      row: (i) => (graph.labels[i] < 0 ? 0 : graph.labels[i] === graph.predicted[i] ? 1 : 2),
+    });
+    return all;
+  };
+})(window.GWN);

@@ -1,0 +1,68 @@
+// What one sees, in words: under the picture, and why a wave is bounded or grows.
+"use strict";
+(function (GWN) {
+  const many = (count, what) => `${count.toLocaleString("en")} ${what}${count === 1 ? "" : "s"}`;
+  const percent = (share) => (share < 0.001 ? "less than 0.1" : GWN.number(100 * share, 2)) + " %";
+  const OPERATOR = { physical: "S − I", sym: "S, the paper's sign", "random-walk": "D⁻¹A − I", "klein-gordon": "S − 1.25 I" };
+
+  GWN.operatorName = (laplacian) => OPERATOR[laplacian] || laplacian;
+
+  GWN.panelTitle = function (panel, scale) {
+    return `${panel.title} · colours end at ±${GWN.number(scale, 2)}`;
+  };
+
+  // One sentence or two about this moment. `moved` nodes have at least 5 % of the amplitude at which colours end.
+  GWN.describe = function (graph, state, panels, values) {
+    const [first, second] = panels, scale = first.wave.scale(state.time), time = GWN.number(state.time, 3);
+    let moved = 0, up = 0, far = 0;
+    for (let i = 0; i < graph.nodes; i++) {
+      if (Math.abs(values[i]) < 0.05 * scale) continue;
+      moved++;
+      up += values[i] > 0;
+      if (first.hops) far = Math.max(far, first.hops[i]);
+    }
+    const text = [];
+    if (state.view === "pulse") {
+      text.push(`A pulse was set free at ${graph.name(state.node)}${graph.about(state.node)}. At t = ${time} it moves ${moved.toLocaleString("en")} of ${many(graph.nodes, "node")}, up to ${many(far, "edge")} away: orange is above zero, blue below.`);
+    } else {
+      const at = Math.round(first.wave.place(state.time));
+      text.push(`${first.network}: the score of ${first.signal} on its way through the network, after ${at} of ${many(first.wave.states.length - 1, "step")}. Orange nodes (${up.toLocaleString("en")}) speak for it, blue ones against it.`);
+    }
+    if (second) {
+      const left = kept(first.wave, state.time), right = kept(second.wave, state.time);
+      if (second.smooths) text.push(`Smoothing has ${percent(right)} of the differences between neighbours left that it began with; the wave has ${left < 10 ? percent(left) : GWN.number(left, 2) + " times"} of them.`);
+      else {
+        const [a, b] = [first, second].map((each) => each.wave.norm[Math.round(each.wave.place(state.time))] / (each.wave.norm[0] || 1));
+        text.push(`By now the wave on the left is ${GWN.number(a, 2)} times as large as at its start, the one on the right ${GWN.number(b, 2)} times.`);
+      }
+    }
+    return text.join(" ");
+  };
+
+  // The share of its first potential energy, or of its first total where it begins at rest without any, that a wave has.
+  function kept(wave, time) {
+    const n = Math.min(wave.potential.length - 1, Math.max(0, Math.round(wave.place(time) - 0.5)));
+    return Math.max(0, wave.potential[n]) / (Math.max(0, wave.potential[0]) + wave.kinetic[0] || 1);
+  }
+
+  // Whether the chosen dynamics are bounded, and why. `low` and `high` are the ends of the spectrum of L_a.
+  GWN.verdict = function (laplacian, scheme, tau, low, high) {
+    const growth = GWN.growth(scheme, tau, low, high), bounded = growth <= 1 + 1e-6, factor = GWN.number(growth, 3);
+    if (scheme === "heat" && bounded) return { bounded, text: "Heat, not a wave: no mode swings and differences between neighbours only die out. Stacked, this is the over-smoothing of graph convolutions." };
+    if (scheme === "leapfrog-rescaled") return { bounded, text: `Bounded: every step is divided by the growth of its fastest mode. What is left in the end is that one smooth mode.` };
+    if (bounded && scheme === "damped") return { bounded, text: "Bounded: every mode swings, and friction takes its energy." };
+    if (bounded) return { bounded, text: `Bounded: no eigenvalue of ${GWN.operatorName(laplacian)} is positive, so every mode is pulled back to zero and swings. The sum of both energies stays.` };
+    if (high > 1e-9) return {
+      bounded, text: `Grows: S has the eigenvalue +1. Its smooth mode obeys u″ = +u, which pushes away from zero instead of back, so it grows like cosh t for every tau; each step multiplies it by ${factor}. The paper's wave needs few steps for this reason.`,
+    };
+    const limit = scheme === "heat" ? 2 / -low : 2 / Math.sqrt(-low);
+    return { bounded, text: `Grows: tau = ${GWN.number(tau)} is above ${GWN.number(limit, 4)}, up to which this scheme is stable here. The roughest mode is multiplied by ${factor} in each step; bessel and newmark are stable for any tau.` };
+  };
+
+  GWN.verdictOfNetwork = function (network) {
+    const factor = GWN.number(network.growth, 3);
+    return network.growth <= 1 + 1e-6
+      ? { bounded: true, text: `Bounded: no mode of the trained ${network.laplacian} operator grows from step to step (gwn stability).` }
+      : { bounded: false, text: `Grows: the fastest mode of the trained ${network.laplacian} operator is multiplied by ${factor} in each step (gwn stability); ${network.steps} steps are few enough to train.` };
+  };
+})(window.GWN);
