@@ -27,7 +27,7 @@ from seeds import reseed
 MLP = Cell(dataset="csbm", split="stratified", row="mlp")
 MAJORITY = Cell(dataset="csbm", split="stratified", row="majority")
 
-BUDGET = Budget(trials=3, splits=1, peer_trials=2, peer_splits=1)
+BUDGET = Budget(trials=3, splits=1)
 
 
 @pytest.fixture
@@ -136,7 +136,7 @@ def test_settings_for_one_tau_are_the_best_of_its_trials(place: Workplace) -> No
 
 @two_runs
 def test_of_two_searches_the_better_on_validation_is_taken(place: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
-    budget = Budget(trials=2, splits=1, peer_trials=2, peer_splits=1, on_rows=3)
+    budget = Budget(trials=2, splits=1, on_rows=3)
     monkeypatch.setitem(BUDGETS, "csbm", budget)
     record = measure_cell(MLP, place)
     assert record["search"]["trials_in_all"] == 5
@@ -151,7 +151,7 @@ def test_of_two_searches_the_better_on_validation_is_taken(place: Workplace, mon
 
 @two_runs
 def test_the_best_of_both_searches_play_off(place: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
-    budget = Budget(trials=3, splits=1, peer_trials=2, peer_splits=1, on_rows=3, finalists=2, playoff_splits=2)
+    budget = Budget(trials=3, splits=1, on_rows=3, finalists=2, playoff_splits=2)
     monkeypatch.setitem(BUDGETS, "csbm", budget)
     record = measure_cell(MLP, place)
     playoff = record["search"]["playoff"]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from gwn.paper.cell import Cell
+from gwn.paper.cell import ROWS, Cell
 from gwn.paper.printed import PaperValue
 from gwn.paper.records import read_cell
 from gwn.paper.table import TableCell
@@ -53,6 +53,12 @@ class View:
         return "above" if self.test["mean"] > self.paper.mean else "below"
 
     @property
+    def no_wave(self) -> bool:
+        """Whether the settings that a search found for a wave network are those of the heat equation."""
+        is_heat = self.record is not None and self.record["settings"].get("scheme") == "heat"
+        return is_heat and ROWS[self.cell.row].group == "wave"
+
+    @property
     def selected_on_test(self) -> float | None:
         """What choosing among the trials by test score would have claimed."""
         search = None if self.record is None else self.record["search"]
@@ -74,6 +80,7 @@ class View:
             took = f" ({self.seconds:.1f} s)" if seconds and self.seconds is not None else ""
             lines.append(f"{self.test['mean']:.2f} ± {self.test['sd']:.2f}{took}")
             lines.append(f"{self.test['low']:.1f} to {self.test['high']:.1f}")
+            lines += ["heat equation, no wave"] if self.no_wave else []
             diverged = self.record["summary"]["diverged"] if self.record is not None else 0
             if diverged:
                 lines.append(f"{diverged} diverged")
@@ -95,6 +102,7 @@ class View:
             "dataset": self.cell.dataset,
             "split": self.cell.split,
             "row": self.cell.line,
+            "prior": self.cell.prior,
             "paper": None if paper is None else paper.mean,
             "paper_sd": None if paper is None else paper.sd,
             "paper_seconds": None if paper is None else paper.seconds,

@@ -37,8 +37,8 @@ def rows_of(table: str) -> tuple[str, ...]:
 
 
 def paper_value(table: str, row: str, column: str) -> PaperValue | None:
-    """What the paper prints there; None where it has nothing, or ran out of memory."""
-    found = _tables()[table]["rows"].get(row, {}).get(column)
+    """What the paper prints there; None where it has nothing, or ran out of memory, or has no such table."""
+    found = _tables().get(table, {"rows": {}})["rows"].get(row, {}).get(column)
     if not isinstance(found, list):
         return None
     return PaperValue(**dict(zip(("mean", "sd", "seconds"), found, strict=False)))
@@ -49,10 +49,10 @@ def out_of_memory(table: str, row: str, column: str) -> bool:
     return bool(_tables()[table]["rows"].get(row, {}).get(column) == "out of memory")
 
 
-def elsewhere(column: str) -> tuple[float, str] | None:
-    """The highest figure found in other papers, and the model's name."""
+def elsewhere(column: str) -> tuple[float, str, str] | None:
+    """The highest figure found in other papers, the model's name, and how it was selected or measured, if known."""
     found = _tables()["elsewhere"]["rows"].get(column)
-    return None if found is None else (float(found[0]), str(found[1]))
+    return None if found is None else (float(found[0]), str(found[1]), str(found[2]) if len(found) > 2 else "")
 
 
 def dataset_counts(dataset: str) -> tuple[int, int, int, int]:

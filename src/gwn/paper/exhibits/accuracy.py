@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from gwn.data import DATASETS
+from gwn.paper.budget import budget_caption, heading
 from gwn.paper.cell import BUDGETS, FINAL_RUNS, OURS, ROWS, Cell
 from gwn.paper.compare import Ranks, View, average_ranks, outcome, paired, view
 from gwn.paper.exhibit import Context, Exhibit
@@ -18,46 +17,6 @@ PROTOCOL = (
     "below; settings and epoch selected on validation alone. (difference, within/above/below): ours minus the "
     "paper's, and where ours lies when its interval leaves out the paper's value. An empty cell was not measured."
 )
-
-
-def heading(column: str) -> str:
-    dataset, split = column.split(".")
-    return f"{DATASETS[dataset].title} {split}"
-
-
-def budget_caption(cells: Mapping[str, Mapping[str, View]], columns: Sequence[str]) -> str:
-    """Trials of the searches behind the cells, by column, as their records say."""
-    groups: dict[str, list[str]] = {}
-    for column in columns:
-        recipes: dict[bool, list[Mapping[str, Any]]] = {True: [], False: []}
-        for row, of_row in cells.items():
-            record = of_row[column].record
-            if record is not None and record["search"] is not None:
-                recipes[ROWS[row].full].append(record["recipe"])
-        text = _trials(recipes[True]) + (f" (other peers: {_trials(recipes[False])})" if recipes[False] else "")
-        if text:
-            groups.setdefault(text, []).append(heading(column))
-    said = "; ".join(f"{', '.join(names)}: {text}" for text, names in groups.items())
-    rows = (
-        " After a plus: trials on row-normalised features; the best of both play off, see docs/protocol.md."
-        if " + " in said
-        else ""
-    )
-    return f"Search: {said or 'none yet'}. GWN-sym, GWN-fa, GWN+, MLP and GCN have the first budget.{rows}"
-
-
-def _trials(recipes: Sequence[Mapping[str, Any]]) -> str:
-    """ "80 + 24 trials on 5 splits"."""
-    if not recipes:
-        return ""
-    spans = {
-        name: sorted({recipe.get(name, 0) for recipe in recipes}) for name in ("trials", "on_rows", "search_splits")
-    }
-    trials, on_rows, splits = (
-        str(values[0]) if len(values) == 1 else f"{values[0]} to {values[-1]}" for values in spans.values()
-    )
-    plus = "" if on_rows == "0" else f" + {on_rows}"
-    return f"{trials}{plus} trials on {splits} split{'' if splits == '1' else 's'}"
 
 
 def views(results: Path, table: str, rows: Sequence[str], columns: Sequence[str]) -> dict[str, dict[str, View]]:
@@ -79,10 +38,13 @@ def accuracy_table(
         if any(cell.record is not None or cell.paper is not None for cell in of_row.values())
     }
     rows = [(words(ROWS[row].title), *(of_row[column].shown() for column in columns)) for row, of_row in shown.items()]
+    worth = _worth(cells, columns)
+    if any(worth):
+        rows.append((words("the wave: GWN+ bank minus its twin"), *(cell or words("") for cell in worth)))
     highest = [elsewhere(column) for column in columns]
     if any(highest):
         seen = [
-            TableCell(lines=("",)) if top is None else TableCell(lines=(f"{top[0]:.2f}", top[1])) for top in highest
+            words("") if top is None else TableCell(lines=(f"{top[0]:.2f}", *filter(None, top[1:]))) for top in highest
         ]
         rows.append((words("highest found elsewhere"), *seen))
     return TableData(
@@ -94,6 +56,20 @@ def accuracy_table(
         command=command,
         records=tuple(cell.flat() for of_row in shown.values() for cell in of_row.values()),
     )
+
+
+def _worth(cells: dict[str, dict[str, View]], columns: Sequence[str]) -> list[TableCell | None]:
+    """What the wave is worth in each column: blocks of wave banks minus the same network without edges, paired."""
+    found = []
+    for column in columns:
+        wave, twin = (cells[row][column] if row in cells else None for row in ("gwn-bank", "gwn-twin"))
+        difference = None if wave is None or twin is None else paired(wave, twin)
+        if difference is None or difference.low is None or difference.high is None:
+            found.append(None)
+            continue
+        lines = (f"{difference.mean:+.2f}, {outcome(difference)}", f"{difference.low:+.1f} to {difference.high:+.1f}")
+        found.append(TableCell(lines=lines, value=difference.mean))
+    return found
 
 
 def paired_table(name: str, command: str, cells: dict[str, dict[str, View]], columns: Sequence[str]) -> TableData:

@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 
 from gwn.io import read_toml
+from gwn.paper.budget import heading
 from gwn.paper.cell import ROWS, Cell
 from gwn.paper.compare import View, view
 from gwn.paper.exhibit import Context, Exhibit
-from gwn.paper.exhibits.accuracy import PROTOCOL, heading
+from gwn.paper.exhibits.accuracy import PROTOCOL
 from gwn.paper.printed import PaperValue
 from gwn.paper.table import TableCell, TableData, words
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from gwn.paper.budget import heading
 from gwn.paper.cell import BUDGETS, ROWS, TAUS, TRIALS_OF_A_TAU, Cell
 from gwn.paper.compare import view
 from gwn.paper.exhibit import Context, Exhibit
-from gwn.paper.exhibits.accuracy import HOMOPHILIC_DATASETS, PROTOCOL, WEBKB, heading
+from gwn.paper.exhibits.accuracy import HOMOPHILIC_DATASETS, PROTOCOL, WEBKB
 from gwn.paper.printed import out_of_memory, paper_value, place
 from gwn.paper.table import TableCell, TableData, words
 

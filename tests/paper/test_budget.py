@@ -1,0 +1,88 @@
+"""What captions say of the budgets of a column, and of cells that are not what their row is called."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from gwn.paper.budget import budget_caption, heading, unequal_columns
+from gwn.paper.cell import Cell
+from gwn.paper.compare import View
+from gwn.paper.exhibit import Context
+from gwn.paper.exhibits import EXHIBITS
+from gwn.paper.exhibits.accuracy import accuracy_table
+from gwn.paper.records import write_cell
+from gwn.paper.table import TableData
+
+COLUMN = "cora.per-class"
+
+
+def record(trials: int = 24, splits: int = 2, patience: int = 50, test: float = 0.8, **settings: Any) -> dict[str, Any]:
+    runs = [
+        {"split_hash": f"s{n}", "seed": n, "status": "ok", "test": test + 0.001 * n, "seconds": 1.0, "parameters": 1}
+        for n in range(3)
+    ]
+    return {
+        "recipe": {"trials": trials, "search_splits": splits},
+        "config": {"epochs": 200, "patience": patience},
+        "search": {"trials": trials, "space": "peers", "validation": 0.8, "selected_on_test": None},
+        "settings": settings,
+        "runs": runs,
+        "summary": {"test": {"mean": test, "sd": 0.01, "low": test - 0.01, "high": test + 0.01}, "diverged": 0},
+    }
+
+
+def cells(**of_rows: dict[str, Any]) -> dict[str, dict[str, View]]:
+    return {
+        row.replace("_", "-"): {COLUMN: View(cell=Cell.of(COLUMN, row.replace("_", "-")), paper=None, record=found)}
+        for row, found in of_rows.items()
+    }
+
+
+def test_an_equal_budget_is_said_once_and_an_unequal_one_with_who_had_it() -> None:
+    equal = cells(mlp=record(), gcn=record())
+    assert unequal_columns(equal, [COLUMN]) == []
+    said = budget_caption(equal, [COLUMN])
+    assert "Cora per-class: 24 trials on 2 splits for every model." in said
+    assert "at most 200 epochs and a patience of 50" in said
+    unequal = cells(mlp=record(), gcn=record(5, 1), gat=record(7, 1))
+    assert unequal_columns(unequal, [COLUMN]) == [COLUMN]
+    assert "UNEQUAL, from 5 trials on 1 split (GCN) to 24 trials on 2 splits (MLP)" in budget_caption(unequal, [COLUMN])
+
+
+def test_another_patience_is_no_equal_budget() -> None:
+    found = cells(mlp=record(), gcn=record(patience=20))
+    assert unequal_columns(found, [COLUMN]) == [COLUMN]
+    assert "Epochs or patience differ" in budget_caption(found, [COLUMN])
+
+
+def test_a_wave_network_whose_settings_are_the_heat_equation_is_called_so() -> None:
+    found = cells(gwn_plus=record(scheme="heat"), gwn_sym=record(scheme="leapfrog"), gwn_heat=record(scheme="heat"))
+    seen = {row: "heat equation, no wave" in of_row[COLUMN].shown().lines for row, of_row in found.items()}
+    assert seen == {"gwn-plus": True, "gwn-sym": False, "gwn-heat": False}
+
+
+def test_the_worth_of_the_wave_is_the_paired_difference_to_its_twin() -> None:
+    table = accuracy_table("t", "", "", cells(gwn_bank=record(test=0.85), gwn_twin=record(test=0.8)), [COLUMN])
+    (line,) = [row for row in table.rows if row[0].lines[0].startswith("the wave")]
+    assert line[1].lines[0] == "+5.00, win"
+    alone = accuracy_table("t", "", "", cells(gwn_bank=record()), [COLUMN])
+    assert not any(row[0].lines[0].startswith("the wave") for row in alone.rows)
+
+
+def test_corrected_cells_stand_beside_uncorrected_ones_and_say_so(tmp_path: Path) -> None:
+    for prior, test in (("none", 0.8), ("em", 0.84)):
+        write_cell(tmp_path, Cell.of(COLUMN, "gcn", prior=prior), record(test=test))
+    (table,) = EXHIBITS["table-shift"].compute(Context(results=tmp_path))
+    assert isinstance(table, TableData)
+    (row,) = table.rows
+    by_column = dict(zip(table.columns, row, strict=True))
+    assert by_column["Cora per-class, as everybody reports"].lines[0] == "80.00 ± 1.00"
+    assert by_column["Cora per-class, shift corrected, em"].lines[0] == "84.00 ± 1.00"
+    assert by_column["Cora per-class, shift corrected, em"].lines[-1] == "+4.00 (+4.0 to +4.0), win"
+    assert by_column["Cora per-class, shift corrected, validation"].lines == ("",)
+
+
+def test_a_heading_names_a_metric_that_is_not_the_accuracy() -> None:
+    assert heading("minesweeper.published") == "Minesweeper published, ROC-AUC"
+    assert heading(COLUMN) == "Cora per-class"
