@@ -98,7 +98,7 @@ def verdict(results: Path) -> str:
 
 def _shares(results: Path) -> list[str]:
     """What keeps the comparison from being fair, and the row from being what it is called, counted."""
-    cells = _cells(results, tuple(ROWS))
+    cells = all_cells(results)
     columns = [column for of_table in COLUMNS.values() for column in of_table]
     unequal, heat = unequal_columns(cells, columns), [cell for cell in cells["gwn-plus"].values() if cell.no_wave]
     lines = []

@@ -8,9 +8,10 @@ from statistics import median
 
 from gwn.html import Markup, fill, join
 from gwn.pages.charts import px
+from gwn.paper.budget import heading
 from gwn.paper.cell import OURS, ROWS
 from gwn.paper.compare import View
-from gwn.paper.exhibits.accuracy import COLUMNS, heading
+from gwn.paper.exhibits.accuracy import COLUMNS
 from gwn.paper.ranking_chart import ranking_chart
 from gwn.paper.verdict import KINDS, PAPERS_OWN, Cells, all_cells, favoured, standing, tally
 
