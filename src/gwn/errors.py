@@ -22,6 +22,8 @@ EXTRAS = {
 
 
 MOST_RUNS = 10_000
+MOST_TRIALS = 100_000
+MOST_JOBS = 1024
 MOST_SEED = 2**31 - 1
 """NumPy, scikit-learn and PyTorch all take seeds up to this."""
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from copy import deepcopy
 from dataclasses import dataclass
-from io import StringIO
+from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any
 
@@ -154,8 +154,9 @@ Run = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 
 def _write_torch(program: Any, path: Path) -> None:
-    with path.open("wb") as file:
-        torch.export.save(program, file)
+    buffer = BytesIO()
+    torch.export.save(program, buffer)  # straight into a file on a full disk it would abort the process
+    path.write_bytes(buffer.getbuffer())
 
 
 def _read_torch(path: Path) -> Run:

@@ -22,6 +22,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -52,9 +53,9 @@ def content_key(description: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()[:12]
 
 
-def safe_name(name: str) -> str:
+def safe_name(name: str, longest: int = LONGEST_NAME) -> str:
     """`name` as part of a file name that cannot lead out of its folder; a name that is one already stays as it is."""
-    return _UNSAFE.sub("_", name).lstrip(".")[:LONGEST_NAME] or "_"
+    return _UNSAFE.sub("_", name).lstrip(".")[:longest] or "_"
 
 
 def file_sha256(path: Path) -> str:
@@ -74,7 +75,7 @@ def being_written(path: Path, *, advice: str = "choose another place with --out 
     """
     private = None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         _remove_abandoned(path)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.part-{os.getpid()}-")
         os.close(handle)
@@ -88,6 +89,18 @@ def being_written(path: Path, *, advice: str = "choose another place with --out 
     finally:  # after an interrupt too
         if private is not None:
             private.unlink(missing_ok=True)
+
+
+def make_folder(path: Path) -> None:
+    """A folder with those above it; the names of new ones are flushed, so that what is written there is found again."""
+    new = []
+    while not path.exists():
+        new.append(path)
+        path = path.parent
+    for folder in reversed(new):
+        folder.mkdir(exist_ok=True)
+        with suppress(OSError):  # Windows and some network disks know no flushing of a folder
+            sync(folder.parent)
 
 
 def require_writable(path: Path, *, option: str = "--out") -> None:
@@ -256,6 +269,50 @@ def read_json(path: Path, *, again: str = "train again") -> dict[str, Any]:
         if method != "sha256" or seal != json_sha256(data):
             raise GWNError(f"{path} is not what was written (its seal does not fit): restore it, or {again}")
     return data
+
+
+def require_shape(data: Any, shape: Any, place: str) -> None:
+    """Refuse data that are not built as a record of ours is; `place` says where they stand.
+
+    shape   a type or a tuple of types; [shape] for a list of it; {name: shape} for an object that has these entries
+    """
+    if isinstance(shape, dict):
+        require_shape(data, dict, place)
+        for name, inner in shape.items():
+            if name not in data:
+                raise GWNError(f"{place} has no {name!r}; it was edited: train again")
+            require_shape(data[name], inner, f"{name} in {place}")
+    elif isinstance(shape, list):
+        require_shape(data, (list, tuple), place)
+        for each in data:
+            require_shape(each, shape[0], place)
+    elif not isinstance(data, shape):
+        raise GWNError(f"{place} is {str(data)[:60]!r}, which does not belong there; it was edited: train again")
+
+
+def require_fields(data: Mapping[str, Any], kind: Any, place: str) -> None:
+    """Refuse data that do not fit the annotated fields of the dataclass `kind`; entries may be missing."""
+    for field in fields(kind):
+        if field.name in data and str(field.type) in _SHAPES:
+            require_shape(data[field.name], _SHAPES[str(field.type)], f"{field.name} of {place}")
+
+
+_NONE = type(None)
+_SHAPES: dict[str, Any] = {
+    "int": int,
+    "str": str,
+    "bool": bool,
+    "float": (int, float),
+    "int | None": (int, _NONE),
+    "str | None": (str, _NONE),
+    "bool | None": (bool, _NONE),
+    "float | None": (int, float, _NONE),
+    "dict[str, Any] | None": (dict, _NONE),
+    "tuple[str, ...]": [str],
+    "tuple[float, ...]": [(int, float)],
+    "tuple[int, int, int]": [int],
+}
+"""Annotation -> what JSON has for it."""
 
 
 def is_sealed(path: Path) -> bool:

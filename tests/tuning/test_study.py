@@ -17,13 +17,14 @@ from optuna.trial import FrozenTrial, TrialState
 import gwn.tuning.workers
 from graphs import toy_dataset
 from gwn import GWNError
+from gwn.cli.progress import TuneProgress
 from gwn.data import Dataset, make_splits
 from gwn.training.loop import OnEpoch
 from gwn.tuning import Search, SearchJob, plan_search, run_search
 from gwn.tuning import plan as planning
 from gwn.tuning.objective import SETTINGS
 from gwn.tuning.storage import default_url, open_storage, silent_optuna
-from gwn.tuning.study import BEGAN, count, is_finished, next_place, release_lost
+from gwn.tuning.study import BEGAN, PLACE, count, is_finished, next_place, release_lost
 
 MakeSearch = Callable[..., Search]
 MakeJob = Callable[..., SearchJob]
@@ -288,6 +289,11 @@ def test_unwritable_folder(tmp_path: Path) -> None:
         default_url("x")
 
 
+def test_no_name_of_a_study_leads_out_of_its_folder() -> None:
+    assert default_url("../../x") == "sqlite:///studies/_.._x.db"
+    assert default_url("a" * 90 + "-mlp-stratified-0123456789ab").endswith("-0123456789ab.db")
+
+
 @pytest.mark.filterwarnings("ignore:Heartbeat of storage")
 def test_a_killed_trial_keeps_its_place(make_search: MakeSearch, make_job: MakeJob) -> None:
     """Whatever was killed before it said its place, the same trials are tried in the end."""
@@ -296,3 +302,26 @@ def test_a_killed_trial_keeps_its_place(make_search: MakeSearch, make_job: MakeJ
     assert next_place(study) == 1
     study.tell(trial, state=TrialState.FAIL)
     assert next_place(study) == 0
+
+
+@pytest.mark.filterwarnings("ignore:Heartbeat of storage")
+def test_a_trial_that_is_killed_three_times_is_given_up_and_that_is_said(
+    make_search: MakeSearch, make_job: MakeJob, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each time as kill -9 leaves it; `--quiet` does not hide it."""
+    search = make_search()
+    job = make_job(search, 2, heartbeat=1)
+    study, storage = job.open_study(), open_storage(job.url, 1)
+    for _ in range(3):
+        with silent_optuna():
+            release_lost(study, 1)
+        trial = study.ask()
+        trial.set_user_attr(PLACE, 0)
+        trial.set_user_attr(BEGAN, trial.number)
+        storage.record_heartbeat(trial._trial_id)
+        with sqlite3.connect(f"studies/{job.name}.db") as connection:
+            connection.execute("UPDATE trial_heartbeats SET heartbeat = datetime('now', '-1 hour')")
+    progress = TuneProgress(2, quiet=True)
+    trials = run_search(job, search, on_trial=progress.on_trial, say=progress.say)
+    assert [trial.state for trial in trials] == [*[TrialState.FAIL] * 3, TrialState.COMPLETE]
+    assert capsys.readouterr().err == "gwn: warning: trial 0 is not tried again: its worker was killed 3 times\n"

@@ -14,7 +14,7 @@ import typer
 
 from gwn.cli.options import PRIOR_HELP, GraphSource, takes_source
 from gwn.cli.terminal import parse_duration, print_prose, print_table, table
-from gwn.errors import GWNError
+from gwn.errors import MOST_JOBS, MOST_RUNS, MOST_SEED, MOST_TRIALS, require_between
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -61,11 +61,17 @@ def compare(
     from gwn.cli.source import how_it_was_read, open_source, print_summary
     from gwn.compare import SHELF
     from gwn.compare import compare as compare_models
+    from gwn.io import require_writable
 
+    require_writable(out / "run")
     seconds = parse_duration("--time", duration)
-    for option, value in (("--trials", trials), ("--runs", runs), ("--jobs", jobs)):
-        if value < 1:
-            raise GWNError(f"{option} must be at least 1; got {value}")
+    for option, value, most in (
+        ("--trials", trials, MOST_TRIALS),
+        ("--runs", runs, MOST_RUNS),
+        ("--jobs", jobs, MOST_JOBS),
+    ):
+        require_between(option, value, 1, most)
+    require_between("--seed", seed, 0, MOST_SEED)
     chosen = SHELF if models is None else [name.strip() for name in models.split(",") if name.strip()]
     data, origin = open_source(source)
     if not quiet and (decisions := how_it_was_read(origin)):

@@ -10,7 +10,7 @@ from typing import Any
 import typer
 
 from gwn.cli.terminal import print_table
-from gwn.errors import GWNError, require_extra
+from gwn.errors import MOST_RUNS, GWNError, require_between, require_extra
 
 MODELS: dict[str, dict[str, Any]] = {
     "gwn-sym": {"time": 4.0},  # neighbours are alike here, so that it pays to look further than by default
@@ -38,6 +38,7 @@ def demo(
     from gwn.training import Experiment, TrainConfig, run_experiment
     from gwn.training.config import effective_settings
 
+    require_between("--runs", runs, 1, MOST_RUNS)
     data = load_dataset("digits")
     config = TrainConfig()
     splits = make_splits(data, None, runs)

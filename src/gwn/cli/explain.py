@@ -44,10 +44,13 @@ def explain(
     from gwn.cli.run import open_run
     from gwn.explain import HEADINGS, explain_run, to_rows
     from gwn.graph import find_node
+    from gwn.io import require_writable
     from gwn.registry import require_known
     from gwn.spreadsheet import write_csv
     from gwn.training.predict import finished_runs
 
+    if out is not None:
+        require_writable(out)
     opened = open_run(run, runs, number)
     names = opened.trained.class_names
     if opened.trained.task == "regression" and (of_class or against):

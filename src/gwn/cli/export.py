@@ -37,10 +37,9 @@ def export(
 
     form = lookup("format", kind, FORMATS)
     form.require(kind)
-    if out is not None:
-        require_writable(out)
     opened = open_run(run, runs, number)
     target = out or Path(f"{opened.trained.config['model']}{form.ending}")
+    require_writable(target)
     about, difference = export_run(opened.trained, opened.graph, kind, target)
     if as_json:
         typer.echo(json.dumps({"out": str(target), "about": str(about), "difference": difference}))

@@ -117,8 +117,13 @@ class TuneProgress(TerminalBar):
 
     def on_trial(self, trial: FrozenTrial, finished: int, best: FrozenTrial | None) -> None:
         """One trial is done."""
+        from gwn.tuning.study import is_given_up, place_of, reason_of
+
         self.update(finished, _best(best, self.metric) or "searching")
-        if not self.shown:
+        if is_given_up(trial):  # perhaps it needs more memory than there is: to be known, however quiet it shall be
+            note = f"gwn: warning: trial {place_of(trial)} is not tried again: {reason_of(trial)}"
+            self.say(note) if self.shown else print(note, file=sys.stderr, flush=True)
+        elif not self.shown:
             self.say(f"trial {finished}/{self.trials}: {_outcome(trial, self.metric)}{_best(best, self.metric, '; ')}")
 
 

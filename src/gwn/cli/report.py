@@ -46,11 +46,11 @@ def report(
     from gwn.io import require_writable
     from gwn.runs.page import write_run_page
 
-    if out is not None:
-        require_writable(out)
     opened = open_run(run, runs, number)
+    target = out or opened.folder / "report.html"
+    require_writable(target)
     page = write_run_page(
-        out or opened.folder / "report.html",
+        target,
         folder=opened.folder,
         trained=opened.trained,
         data=opened.data,

@@ -10,7 +10,7 @@ import typer
 
 from gwn.cli.progress import TerminalBar
 from gwn.cli.terminal import parse_duration, print_prose, print_table
-from gwn.errors import GWNError
+from gwn.errors import MOST_JOBS, GWNError
 
 if TYPE_CHECKING:
     from gwn.paper.cell import Cell
@@ -29,7 +29,7 @@ def reproduce(
         True, "--compute/--no-compute", help="Compute what is missing, or only print."
     ),
     everything: bool = typer.Option(False, "--all", help="Also the cells beyond: peers and every tau on large graphs."),
-    jobs: int = typer.Option(1, min=1, help="Worker processes on this machine."),
+    jobs: int = typer.Option(1, min=1, max=MOST_JOBS, help="Worker processes on this machine."),
     timeout: str | None = typer.Option(None, help="Begin no cell after so long: 90s, 30m, 2h."),
     storage: str | None = typer.Option(None, help="Database URL of the searches, also for several machines."),
     runs: Path = typer.Option(Path("runs"), help="Folder of the runs behind the results."),
@@ -52,6 +52,7 @@ def reproduce(
 
       gwn reproduce --cell texas/geom/gwn-fa --repeat      compute one cell again and compare
     """
+    from gwn.io import require_writable
     from gwn.paper.cell import Cell
     from gwn.paper.exhibit import Context
     from gwn.paper.exhibits import EXHIBITS
@@ -74,6 +75,8 @@ def reproduce(
         return
     found: Exhibit = lookup("exhibit", exhibit, EXHIBITS)
     require_known("format", form, ("terminal", *FORMATS))  # before anything is computed
+    if out is not None:
+        require_writable(out / "table")
     if not compute_missing and found.cells and not results.is_dir():
         raise GWNError(
             f"no results were found in {results.resolve()}; run this in a clone of the repository, name its folder "

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from gwn.cli.terminal import print_prose, print_table
-from gwn.errors import GWNError
+from gwn.errors import GWNError, require_between
+
+MOST_STEP_LENGTHS = 1000
 
 if TYPE_CHECKING:
     from gwn.graph import Graph
@@ -139,6 +141,7 @@ def _row(row: dict[str, Any]) -> list[str]:
 
 
 def _numbers(text: str) -> list[float]:
+    require_between("how many step lengths --tau has", text.count(",") + 1, 1, MOST_STEP_LENGTHS)
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:

@@ -14,14 +14,12 @@ import typer
 
 from gwn.cli.options import PRIOR_HELP, GraphSource, takes_source
 from gwn.cli.terminal import parse_duration, print_table
-from gwn.errors import MOST_SEED, require_between
+from gwn.errors import MOST_JOBS, MOST_SEED, MOST_TRIALS, require_between
 
 if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
 
     from gwn.data import Dataset
-
-MOST_TRIALS, MOST_JOBS = 100_000, 1024
 
 
 @takes_source
@@ -52,7 +50,9 @@ def tune(
     out: Path = typer.Option(Path("settings"), help="Folder of the tuned settings."),
     runs: Path = typer.Option(Path("runs"), help="Folder of the final runs."),
     log: str | None = typer.Option(None, help="Also log trials: tensorboard, wandb or mlflow (extra `trackers`)."),
-    heartbeat: int = typer.Option(10, min=1, hidden=True, help="Seconds between signs of life of a running trial."),
+    heartbeat: int = typer.Option(
+        10, min=1, max=3600, hidden=True, help="Seconds between signs of life of a running trial."
+    ),
     as_json: bool = typer.Option(False, "--json", help="Print the winner as JSON."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress."),
 ) -> None:

@@ -17,7 +17,7 @@ from gwn.compare.verdict import against_best, by_reason, listed, sentence
 from gwn.data import Dataset, make_splits
 from gwn.errors import GWNError
 from gwn.models import ModelSpec, model_spec
-from gwn.training.config import parse_settings
+from gwn.training.config import TrainConfig, effective_settings, parse_settings
 from gwn.training.metrics import METRICS
 from gwn.training.result import Summary, summarise
 
@@ -179,6 +179,8 @@ def _fixed(specs: Sequence[ModelSpec], assignments: Sequence[str]) -> dict[str, 
                 continue
             found[spec.name] |= {**of_model, **of_training}
             known += 1
+            spec.build(1, 2, **effective_settings(spec, of_model))  # a value beyond reason is said before any work
+            TrainConfig(**{**spec.training, **of_training})
         if not known:
             raise refused
     return found

@@ -20,6 +20,7 @@ from scipy.special import ndtri
 from gwn.data.cells import MOSTLY, Floats, Mask, are_codes, choose_date, choose_notation, days_of
 from gwn.data.tables import Table
 from gwn.errors import GWNError
+from gwn.io import require_fields
 
 Rows = NDArray[np.int64]
 
@@ -295,6 +296,7 @@ def column_from_json(data: dict[str, Any]) -> Column:
     """Back from `to_json`."""
     kind = KINDS[data["kind"]]
     known = {field.name for field in fields(kind)}
+    require_fields(data, kind, "a column's description")
     given: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}
     del given["kind"]
     return kind(**{key: value for key, value in given.items() if key in known or key not in FORMER})

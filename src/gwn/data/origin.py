@@ -12,11 +12,15 @@ from gwn.data.files import load_files, load_graph_file
 from gwn.data.folders.folder import GraphFolder, is_folder
 from gwn.data.schema import FeatureSchema
 from gwn.errors import GWNError
+from gwn.io import require_shape
 
 
 def open_origin(origin: Mapping[str, Any] | None) -> Dataset:
     """The dataset, graph folder, file or pair of tables that a record names."""
     origin = origin or {}
+    for name in ("dataset", "graph", "edges", "nodes", "task"):
+        if name in origin:
+            require_shape(origin[name], str, f"{name} in the origin of this run")
     directed = bool(origin.get("directed", False))
     if "dataset" in origin:
         return by_name(origin["dataset"], directed)

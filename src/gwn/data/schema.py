@@ -22,6 +22,7 @@ from gwn.data.structural import structural_kinds, structural_names
 from gwn.data.tables import WHOLE, Table
 from gwn.errors import GWNError
 from gwn.graph import UNLABELLED, Graph
+from gwn.io import require_fields
 from gwn.registry import require_known
 from gwn.sparse import SPARSE_DENSITY
 
@@ -234,10 +235,13 @@ class FeatureSchema:
     def from_json(cls, data: Mapping[str, Any]) -> FeatureSchema:
         """From what `to_json` gave, possibly by way of a file."""
         try:
+            require_fields(data, cls, "the description of the features")
             given: dict[str, Any] = {key: tuple(held) if isinstance(held, list) else held for key, held in data.items()}
             columns = tuple(column_from_json(column) for column in given.pop("columns"))
             return cls(columns=columns, **given)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
+            if isinstance(error, GWNError):
+                raise
             raise GWNError(f"the description of the features is damaged ({error!r}); train the model again") from error
 
 

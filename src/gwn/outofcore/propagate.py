@@ -16,7 +16,7 @@ from torch import Tensor
 
 from gwn.data.folders.folder import ArrayWriter, GraphFolder, check_array, open_array
 from gwn.errors import GWNError
-from gwn.io import being_written, content_key, read_json, require_space, safe_name, write_json
+from gwn.io import being_written, content_key, make_folder, read_json, require_space, safe_name, write_json
 from gwn.networks import GWN
 from gwn.outofcore.mapped import mapped_adjacency
 from gwn.schemes import integrate
@@ -126,7 +126,7 @@ def propagate(
     """
     require_fixed(model)
     place = root / f"propagated-{safe_name(graph.name)}-{content_key(description(graph, model))}"
-    place.mkdir(parents=True, exist_ok=True)
+    make_folder(place)
     width = graph.num_features + 1
     blocks = find_blocks(place, check=True)
     missing = gaps(blocks, width)

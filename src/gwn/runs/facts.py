@@ -15,9 +15,10 @@ from torch import Tensor
 from gwn.data import Split
 from gwn.errors import GWNError
 from gwn.graph import Graph
-from gwn.io import read_json
+from gwn.io import read_json, require_shape
 from gwn.networks import GWN
 from gwn.training import TrainedModel
+from gwn.training.checkpoint import Curves
 from gwn.training.experiment import history_file
 from gwn.training.loop import predict_logits
 from gwn.training.outputs import probabilities
@@ -195,4 +196,12 @@ def wave_around(network: Any, graph: Graph, node: int, target: int, rival: int |
 def learning_curves(folder: Path, number: int) -> dict[str, Any] | None:
     """The learning curves of a run; None for runs of version 0.1.0, which kept none."""
     path = history_file(folder, number)
-    return read_json(path) if path.exists() else None
+    if not path.exists():
+        return None
+    curves = read_json(path)
+    points = [(int, float, type(None))]
+    named = dict.fromkeys(Curves._fields, points)
+    require_shape(curves, {"epoch": [int], "best_epoch": int, **named}, str(path))
+    if len({len(curves[name]) for name in ("epoch", *named)}) > 1:
+        raise GWNError(f"{path} has curves of different lengths; it was edited: train again")
+    return curves

@@ -19,14 +19,24 @@ from gwn.data.schema import FeatureSchema
 from gwn.data.splits import EVERYONE, SPLITS
 from gwn.errors import GWNError
 from gwn.graph import Graph
-from gwn.io import content_key, file_sha256, read_json, read_weights, safe_name, write_json, write_weights
+from gwn.io import (
+    content_key,
+    file_sha256,
+    read_json,
+    read_weights,
+    require_shape,
+    safe_name,
+    write_json,
+    write_weights,
+)
 from gwn.models import model_spec
-from gwn.registry import lookup
+from gwn.registry import lookup, require_known
 from gwn.training.config import DTYPES, TrainConfig
 from gwn.training.experiment import schema_file
 from gwn.training.label_input import KnownLabels, build_network, rebuild_network
 from gwn.training.loop import GraphTask, predict_logits, seed_everything, train_epochs
 from gwn.training.loss import Scaling, balanced_weights
+from gwn.training.metrics import METRICS
 from gwn.training.outputs import Floats, probabilities
 from gwn.training.prior import Prior, corrected, train_shares
 from gwn.training.result import FORMAT, RunResult
@@ -103,8 +113,15 @@ def find_run_folder(run: str, root: Path) -> Path:
 
 def _members(verdict: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     """What a comparison saved; the first comparisons saved the best model."""
+    require_shape(verdict, dict, "the verdict of the comparison")
     saved = verdict.get("predictor")
-    return [{**verdict["rows"][0], "weight": 1.0}] if saved is None else list(saved["members"])
+    held, name = (verdict, "rows") if saved is None else (saved, "members")
+    require_shape(held, {name: [dict]}, "the verdict of the comparison")
+    members = [{"weight": 1.0, **member} for member in held[name][: 1 if saved is None else None]]
+    require_shape(members, [{"folder": str, "weight": (int, float)}], "a model of the comparison")
+    if not members or not all(0 <= member["weight"] <= 1 for member in members):
+        raise GWNError("the comparison has no models with weights from 0 to 1; it was edited: compare again")
+    return members
 
 
 def predictor_of(run: str, root: Path) -> list[tuple[Path, float]]:
@@ -121,11 +138,28 @@ def finished_runs(folder: Path) -> list[RunResult]:
     return [run for run in runs if run.status == "ok"]
 
 
+CONFIG: dict[str, Any] = {
+    "dataset": {"name": str, "files": dict, "features": int, "classes": int},
+    "metric": str,
+    "split": str,
+    "seed": int,
+    "model": str,
+    "settings": dict,
+    "training": {"device": str, "dtype": str, "epochs": int},
+    "classes": [str],
+    "feature_names": (list, type(None)),
+    "origin": (dict, type(None)),
+}
+"""What every reader of a run takes for granted about its configuration."""
+
+
 def load_trained(folder: Path, number: int | None = None) -> TrainedModel:
     """The model of run `number`, or of the run with the best validation score."""
     config = _with_own_files(read_json(folder / "config.json"), folder)
-    if config.get("format", FORMAT + 1) > FORMAT:
+    if not isinstance(version := config.get("format"), int) or version > FORMAT:
         raise GWNError(f"{folder} was written by a newer version of gwn; upgrade to read it")
+    require_shape(config, CONFIG, f"{folder / 'config.json'}")
+    require_known("metric", config["metric"], tuple(METRICS))
     finished = [run for run in finished_runs(folder) if number in (None, run.run)]
     if not finished:
         if number is not None and (others := finished_runs(folder)):

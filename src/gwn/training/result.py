@@ -15,6 +15,7 @@ import torch
 from scipy.special import ndtri, stdtrit
 
 from gwn.errors import GWNError
+from gwn.io import require_fields
 from gwn.training.outputs import summary_of_details
 
 FORMAT = 1
@@ -70,8 +71,10 @@ class RunResult:
             named = ", ".join(sorted(odd))
             raise GWNError(f"a run's record has missing or unknown entries ({named}); it was edited: train again")
         sizes = data["split_sizes"]
-        if not isinstance(sizes, (list, tuple)) or len(sizes) != 3:
+        sizes = list(sizes) if isinstance(sizes, tuple) else sizes
+        if not isinstance(sizes, list) or len(sizes) != 3:
             raise GWNError(f"a run's record has split_sizes {sizes!r}; it was edited: train again")
+        require_fields({**data, "split_sizes": sizes}, cls, "a run's record")
         return cls(**{**data, "split_sizes": tuple(sizes)})
 
 

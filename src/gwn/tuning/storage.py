@@ -20,7 +20,7 @@ from optuna.storages import RDBStorage, RetryHeartbeatStaleTrialCallback
 from optuna.trial import FrozenTrial
 
 from gwn.errors import GWNError
-from gwn.io import content_key
+from gwn.io import content_key, make_folder, safe_name
 
 
 def machine_lock(what: str) -> FileLock:
@@ -41,10 +41,10 @@ GRACE = 3
 def default_url(study: str) -> str:
     """A SQLite file of the study's own, so that searches do not wait for each other."""
     try:
-        FOLDER.mkdir(parents=True, exist_ok=True)
+        make_folder(FOLDER)
     except OSError as error:
         raise GWNError(f"cannot write {FOLDER}: {error.strerror}; name another place with --storage") from None
-    return f"sqlite:///{FOLDER.as_posix()}/{study}.db"
+    return f"sqlite:///{FOLDER.as_posix()}/{safe_name(study, longest=200)}.db"
 
 
 def _try_again(study: optuna.Study, trial: FrozenTrial) -> None:

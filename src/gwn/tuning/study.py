@@ -120,13 +120,18 @@ def is_finished(trial: FrozenTrial) -> bool:
     """Whether a trial counts: not so one whose worker was killed or interrupted, unless it was so every time."""
     if trial.state in (TrialState.COMPLETE, TrialState.PRUNED):
         return True
-    gave_up = len(trial.system_attrs.get("retry_history", [])) >= MAX_RETRIES
-    return trial.state == TrialState.FAIL and (REASON in trial.user_attrs or gave_up)
+    return trial.state == TrialState.FAIL and (REASON in trial.user_attrs or is_given_up(trial))
+
+
+def is_given_up(trial: FrozenTrial) -> bool:
+    """Whether its worker was killed so often that it is not tried again."""
+    often = len(trial.system_attrs.get("retry_history", [])) >= MAX_RETRIES
+    return trial.state == TrialState.FAIL and REASON not in trial.user_attrs and often
 
 
 def reason_of(trial: FrozenTrial) -> str:
     """Why a trial has no score."""
-    return str(trial.user_attrs.get(REASON, f"its worker died {MAX_RETRIES + 1} times"))
+    return str(trial.user_attrs.get(REASON, f"its worker was killed {MAX_RETRIES + 1} times"))
 
 
 def release_lost(study: optuna.Study, heartbeat: int) -> None:

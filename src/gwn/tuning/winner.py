@@ -12,7 +12,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from gwn.data import make_splits
 from gwn.errors import GWNError
-from gwn.io import read_toml
+from gwn.io import make_folder, read_toml
 from gwn.settings import write_tuned
 from gwn.training import Experiment, TrainConfig, run_experiment
 from gwn.training.experiment import OnProgress, OnRun
@@ -125,7 +125,7 @@ def settings_file(folder: Path, model: str) -> Path:
     """The model's file in `folder`; refused now, not after hours, where it could not be written."""
     file = folder / f"{model}.toml"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         with machine_lock(str(folder.resolve())), (folder / f".{model}.try").open("w"):
             pass
         (folder / f".{model}.try").unlink()

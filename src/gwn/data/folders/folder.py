@@ -40,6 +40,7 @@ from gwn.io import (
     publish,
     read_json,
     remove_abandoned_folders,
+    require_shape,
     require_writable,
     safe_name,
     sync,
@@ -144,6 +145,23 @@ ARRAYS: dict[str, Any] = {"indptr": "<i8", "indices": "<i4", "x": "<f4", "y": "<
 REQUIRED = ("indptr", "indices", "x", "y")
 
 
+def _require_record(meta: dict[str, Any]) -> None:
+    """Refuse a `meta.json` that is not built as ours are; names of arrays become file names, so they must be known."""
+    record = {"dtype": str, "shape": [int], "bytes": int, "sha256": str}
+    shape: dict[str, Any] = {"name": str, "classes": int, "arrays": dict.fromkeys(meta["arrays"], record)}
+    if "class_names" in meta:
+        shape["class_names"] = [str]
+    if "year" in meta["arrays"]:
+        shape["time_split"] = [int]
+    if "files" in meta:
+        shape["files"] = {name: {"sha256": str} for name in meta["files"]}
+    if unknown := [name for name in meta["arrays"] if name not in ARRAYS]:
+        raise ValueError(f"an array {str(unknown[0])[:40]!r}")
+    require_shape(meta, shape, "meta.json")
+    if "year" in meta["arrays"] and len(meta["time_split"]) != 2:
+        raise ValueError("time_split must be two years")
+
+
 def is_folder(path: str | Path) -> bool:
     """Whether this looks like a graph folder rather than the name of a dataset."""
     return Path(path).is_dir()
@@ -173,6 +191,7 @@ class GraphFolder:
                 refuse_newer(path, int(number), 1)
             if meta["format"] != FORMAT or not meta["finished"] or any(n not in meta["arrays"] for n in REQUIRED):
                 raise ValueError(f"format {meta['format']!r}")
+            _require_record(meta)
             found = cls(path, meta)
             mapped = {name: open_array(path / f"{name}.npy", meta["arrays"][name]) for name in meta["arrays"]}
             nodes, features = meta["arrays"]["x"]["shape"]
@@ -181,7 +200,7 @@ class GraphFolder:
             if not isinstance(meta["classes"], int) or not 0 <= meta["classes"] <= MOST_CLASSES:
                 raise ValueError(f"classes is {str(meta['classes'])[:40]}, at most {MOST_CLASSES:,} are told apart")
             names = meta.get("class_names")
-            if names is not None and not (isinstance(names, list) and len(names) == len(set(map(str, names)))):
+            if names is not None and len(names) != len(set(names)):
                 raise ValueError("class_names must be a list of different names")
             if wrong or int(mapped["indptr"][-1]) != meta["arrays"]["indices"]["shape"][0]:
                 raise ValueError(f"the shapes of {', '.join(wrong) or 'indptr and indices'} do not fit together")
