@@ -5,7 +5,8 @@ kills       a thousand kills at random moments
 mutations   ten thousand mutated inputs
 flips       flipped bits in every stored file, through commands and through `gwn verify`
 crowds      many processes in one folder
-bounds      the corpus: everything that once went wrong
+bounds      beyond reason, damaged, or not a file at all: reproducers that are made in a moment
+corpus      reproducers that are files
 """
 
 from __future__ import annotations
@@ -22,13 +23,19 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from . import arena, bounds, faults, flips, kills, mutations
-from .subjects import SUBJECTS, write_tables
+from filelock import FileLock
+
+from gwn.io import write_atomic
+
+from . import arena, bounds, corpus, faults, flips, kills, mutations
+from .subjects import SUBJECTS, Subject, write_tables
 
 Attempt = tuple[str, str]
 """Its name, and what is wrong ("" where nothing is)."""
 
 BATCH = 20
+ROUND = (*[subject for subject in SUBJECTS if not subject.slow] * 4, *[subject for subject in SUBJECTS if subject.slow])
+"""Who is killed in turn: slow commands a quarter as often as the others."""
 
 
 class Campaign:
@@ -36,9 +43,8 @@ class Campaign:
 
     def __init__(self, place: Path, out: Path | None, deadline: float, scale: dict[str, float], seed: int) -> None:
         self.place, self.out, self.deadline, self.scale, self.seed = place, out, deadline, scale, seed
-        kept = json.loads(out.read_text()) if out is not None and out.exists() else {}
-        same = (kept.get("scale"), kept.get("seed")) == (scale, seed)
-        self.parts: dict[str, Any] = kept.get("parts", {}) if same else {}
+        self.parts = self._kept()
+        self.ready: dict[str, faults.Undisturbed] = {}
         self.tables = place / "tables"
         self.tables.mkdir()
         write_tables(self.tables)
@@ -60,71 +66,94 @@ class Campaign:
                 part["violations"].append(f"{label}: {trouble}")
                 print(f"  {name}: {label}: {trouble}", file=sys.stderr, flush=True)
             if part["attempts"] % 50 == 0:
-                self.keep()
+                self.keep(name)
             if time.monotonic() > self.deadline:
                 break
         else:
             part["done"] = True
-        self.keep()
+        self.keep(name)
 
-    def keep(self) -> None:
-        if self.out is not None:
-            self.out.parent.mkdir(parents=True, exist_ok=True)
-            self.out.write_text(
-                json.dumps({"scale": self.scale, "seed": self.seed, "parts": self.parts}, indent=2) + "\n"
-            )
+    def keep(self, name: str) -> None:
+        """Write what was done of a part; another process may be busy with another one."""
+        if self.out is None:
+            return
+        self.out.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(f"{self.out}.lock"):
+            parts = {**self._kept(), name: self.parts[name]}
+            ordered = {part: parts[part] for part in PARTS if part in parts}
+            whole = {"scale": self.scale, "seed": self.seed, "parts": ordered}
+            write_atomic(self.out, (json.dumps(whole, indent=2) + "\n").encode())
 
-    def undisturbed(self, number: int) -> faults.Undisturbed:
-        subject = SUBJECTS[number]
-        return faults.undisturbed(subject, self.tables, self.place / subject.name.replace(" ", "-"))
+    def _kept(self) -> dict[str, Any]:
+        """What an earlier call did, where it had the same scale and seed."""
+        kept = json.loads(self.out.read_text()) if self.out is not None and self.out.exists() else {}
+        same = (kept.get("scale"), kept.get("seed")) == (self.scale, self.seed)
+        return dict(kept["parts"]) if same else {}
+
+    def undisturbed(self, subject: Subject) -> faults.Undisturbed:
+        if subject.name not in self.ready:
+            place = self.place / subject.name.replace(" ", "-")
+            self.ready[subject.name] = faults.undisturbed(subject, self.tables, place)
+        return self.ready[subject.name]
 
     def bounds(self, first: int) -> Iterator[Attempt]:
         for case in bounds.CASES[first:]:
             yield case.name, bounds.attack(case, arena.fresh(self.tables, self.place / "case"))
 
     def faults(self, first: int) -> Iterator[Attempt]:
-        """All of them at full scale; below it an even sample."""
-        every, number = max(1, round(1 / self.scale["faults"])), 0
-        for which in range(len(SUBJECTS)):
-            whole = self.undisturbed(which)
-            for fault in whole.faults:
-                number += 1
-                if number % every or number // every <= first:
-                    continue
-                yield f"{whole.subject.name}, {fault.kind} at {fault.at}", faults.inject(whole, fault)
+        """All of them at full scale; below it a tenth of those of slow commands."""
+        done = 0
+        for subject in SUBJECTS:
+            sweep = faults.Sweep(self.undisturbed(subject))
+            every = 10 if subject.slow and self.scale["faults"] < 1 else 1
+            for fault in sweep.whole.faults[::every]:
+                done += 1
+                if done > first:
+                    yield f"{subject.name}, {fault.kind} at {fault.at}", sweep.inject(fault)
 
     def kills(self, first: int) -> Iterator[Attempt]:
         """Commands that are killed and begun again, until a thousand kills have hit one."""
-        ready: dict[int, tuple[faults.Undisturbed, float]] = {}
+        takes: dict[str, float] = {}
         part, wanted = self.parts["kills"], self.count("kills", 1000)
         for number in count(first):
             if part.setdefault("kills", 0) >= wanted:
                 return
-            which = number % len(SUBJECTS)
-            if which not in ready:
-                whole = self.undisturbed(which)
-                begun = time.monotonic()
-                arena.run(whole.subject.arguments, arena.fresh(whole.before, whole.work))
-                ready[which] = whole, time.monotonic() - begun
-            whole, duration = ready[which]
-            hits, trouble = kills.kill(whole, self.seed + number, duration)
+            subject = ROUND[number % len(ROUND)]
+            whole = self.undisturbed(subject)
+            if subject.name not in takes:
+                work = arena.fresh(whole.before, whole.work)
+                takes[subject.name] = arena.run(subject.arguments, work, prepare=subject.prepare).seconds
+            hits, trouble = kills.kill(whole, self.seed + number, takes[subject.name])
             part["kills"] += hits
-            yield f"{whole.subject.name}, seed {self.seed + number}, {hits} kills", trouble
+            yield f"{subject.name}, seed {self.seed + number}, {hits} kills", trouble
+
+    def corpus(self, first: int) -> Iterator[Attempt]:
+        whole = self.inputs()
+        for form, path in list(corpus.cases())[first:]:
+            yield f"{form.name}, {path.parent.name}", corpus.attack(form, path, whole, self.place)
+
+    def inputs(self) -> Path:
+        """Inputs of every format, unharmed; made once."""
+        folder = self.place / "inputs"
+        return folder if folder.exists() else mutations.template(folder)
 
     def mutations(self, first: int) -> Iterator[Attempt]:
-        whole = mutations.template(self.place / "inputs")
+        whole = self.inputs()
         total = self.count("mutations", 10_000)
-        forms = mutations.FORMATS
+        slow = [form for form in mutations.FORMATS if form.slow]
+        forms = [*[form for form in mutations.FORMATS if not form.slow] * 6, *slow]
         for start in range(first, total, BATCH):
             jobs = [
                 (forms[number % len(forms)], self.seed + number) for number in range(start, min(total, start + BATCH))
             ]
-            for form, seed, trouble in mutations.attack(jobs, whole, self.place):
+            for form, seed, target, trouble in mutations.attack(jobs, whole, self.place):
+                if trouble:
+                    corpus.keep(form, f"seed {seed}", target)
                 yield f"{form.name}, seed {seed}", trouble
 
     def flips(self, first: int) -> Iterator[Attempt]:
         stored = list(flips.stores(self.tables, self.place))
-        for number in range(first, self.count("flips", 400)):
+        for number in range(first, self.count("flips", 600)):
             each = stored[number % len(stored)]
             yield f"{each.name}, seed {number}", flips.attack(each, self.seed + number, self.place)
             for inner in range(10):
@@ -133,13 +162,13 @@ class Campaign:
                     yield f"{each.name}, verify, seed {10 * number + inner}", trouble
 
     def crowds(self, first: int) -> Iterator[Attempt]:
-        for number in range(first, self.count("crowds", 35)):
-            whole = self.undisturbed(number % len(SUBJECTS))
+        for number in range(first, self.count("crowds", 70)):
+            whole = self.undisturbed(SUBJECTS[number % len(SUBJECTS)])
             yield whole.subject.name, kills.crowd(whole)
 
 
-SMALL = {"bounds": 1.0, "faults": 0.03, "crowds": 0.1, "flips": 0.05, "kills": 0.014, "mutations": 0.05}
-PARTS = ("bounds", "faults", "crowds", "flips", "kills", "mutations")
+SMALL = {"bounds": 1.0, "corpus": 1.0, "faults": 0.5, "crowds": 0.1, "flips": 0.05, "kills": 0.014, "mutations": 0.05}
+PARTS = ("bounds", "corpus", "faults", "crowds", "flips", "kills", "mutations")
 
 
 def main() -> None:

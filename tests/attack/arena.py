@@ -58,6 +58,10 @@ class Outcome:
         return ""
 
 
+def nothing() -> None:
+    """What is done where nothing has to be."""
+
+
 def load() -> None:
     """Import what commands need, once."""
     import gc
@@ -114,7 +118,8 @@ def run(
     arguments: Sequence[str],
     folder: Path,
     *,
-    prepare: Callable[[], None] = lambda: None,
+    prepare: Callable[[], object] = nothing,
+    ended: Callable[[], object] = nothing,
     seconds: float = SECONDS,
     memory: int = MEMORY,
     kill_after: float | None = None,
@@ -122,16 +127,19 @@ def run(
     """`gwn ARGUMENTS` in `folder`, in a child of its own.
 
     prepare      called in the child before the command
+    ended        called in the child after a command that ended well
     kill_after   seconds after which the child is killed without warning
     """
-    return finish(*start(arguments, folder, prepare=prepare, seconds=seconds, memory=memory), kill_after, seconds)
+    started = start(arguments, folder, prepare=prepare, ended=ended, seconds=seconds, memory=memory)
+    return finish(*started, kill_after, seconds)
 
 
 def start(
     arguments: Sequence[str],
     folder: Path,
     *,
-    prepare: Callable[[], None] = lambda: None,
+    prepare: Callable[[], object] = nothing,
+    ended: Callable[[], object] = nothing,
     seconds: float = SECONDS,
     memory: int = MEMORY,
 ) -> tuple[int, Path, float]:
@@ -140,7 +148,7 @@ def start(
     begun = time.monotonic()
     child = os.fork()
     if child == 0:
-        _be_the_command(arguments, folder, said, prepare, seconds, memory)
+        _be_the_command(arguments, folder, said, prepare, ended, seconds, memory)
     return child, said, begun
 
 
@@ -170,15 +178,24 @@ def _texts(said: Path) -> list[str]:
 
 
 def _be_the_command(
-    arguments: Sequence[str], folder: Path, said: Path, prepare: Callable[[], None], seconds: float, memory: int
+    arguments: Sequence[str],
+    folder: Path,
+    said: Path,
+    prepare: Callable[[], object],
+    ended: Callable[[], object],
+    seconds: float,
+    memory: int,
 ) -> None:
     whole = int(seconds)
     resource.setrlimit(resource.RLIMIT_CPU, (whole, whole + 1))
     resource.setrlimit(resource.RLIMIT_AS, (_held() + memory, resource.RLIM_INFINITY))
-    os._exit(_call(arguments, folder, said, prepare))
+    code = _call(arguments, folder, said, prepare)
+    if code == 0:
+        ended()
+    os._exit(code)
 
 
-def _call(arguments: Sequence[str], folder: Path, said: Path, prepare: Callable[[], None] = lambda: None) -> int:
+def _call(arguments: Sequence[str], folder: Path, said: Path, prepare: Callable[[], object] = nothing) -> int:
     """The command in this process, with what it says in files; its exit code."""
     code = 99
     try:
@@ -259,7 +276,7 @@ def published(folder: Path) -> dict[str, Any]:
         if path.suffix == ".json":
             try:
                 found[str(inside)] = timeless(json.loads(content))
-            except ValueError:
+            except (ValueError, RecursionError):
                 found[str(inside)] = content
         else:
             found[str(inside)] = content

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from .arena import run
-from .subjects import GENERATE, SMALL, TABLES
+from .subjects import GENERATE, SMALL, TABLES, call_it_only
 
 SECONDS = 6
 MEMORY = 3 << 30
@@ -140,6 +140,44 @@ def _meta(**changes: Any) -> Callable[[Path], None]:
     return change
 
 
+def _study(*options: str) -> tuple[str, ...]:
+    return ("tune", "csbm", "--model", "mlp", "--trials", "1", "--quiet", *options)
+
+
+COMPARED = ("compare", *TABLES, "--quiet")
+
+
+def _array(name: str) -> Callable[[Path], None]:
+    def change(folder: Path) -> None:
+        from gwn.io import read_json
+
+        held = read_json(folder / "meta.json")["arrays"]
+        _meta(arrays={**held, name: held["y"]})(folder)
+
+    return change
+
+
+ON_RUN = ("train", *TABLES, "--model", "gwn-sym", "--runs", "1", *SMALL)
+
+
+def _run(file: str, **changes: Any) -> Callable[[Path], None]:
+    """A run of ours, called `runs/only`, with one of its records changed and sealed anew."""
+
+    def make(folder: Path) -> None:
+        from gwn.io import read_json, write_json
+
+        made = run(ON_RUN, folder)
+        assert made.code == 0, made.err
+        call_it_only(folder / "runs")
+        path = folder / "runs" / "only" / file
+        write_json(path, {name: value for name, value in {**read_json(path), **changes}.items() if value is not GONE})
+
+    return make
+
+
+GONE = object()
+PREDICT = ("predict", "runs/only", "--out", "p.csv")
+PAGE = ("report", "runs/only", "--out", "p.html")
 ON_FOLDER = ("train", "graph", "--model", "mlp", "--runs", "1", *SMALL)
 CASES = (
     Case(name="label 10^12", arguments=GRAPH, make=npz(y=np.array([0, 1, 0, 1, 0, 10**12])), says="at most 100,000"),
@@ -270,5 +308,48 @@ CASES = (
         name="an archive that lies about its length",
         arguments=GRAPH,
         make=text("g.npz", b"PK\x03\x04" + struct.pack("<HHHHHIII", 20, 0, 8, 0, 0, 0, 1 << 31, 1 << 31) + bytes(99)),
+    ),
+    Case(name="a billion runs of a comparison", arguments=(*COMPARED, "--runs", "1000000000"), says="at most 10,000"),
+    Case(name="a billion trials of a comparison", arguments=(*COMPARED, "--trials", "1000000000"), says="--trials"),
+    Case(name="a million workers of a comparison", arguments=(*COMPARED, "--jobs", "1000000"), says="--jobs"),
+    Case(name="a seed of a comparison", arguments=(*COMPARED, "--seed", "-1"), says="--seed"),
+    Case(name="a comparison of nan seconds", arguments=(*COMPARED, "--time", "nan")),
+    Case(name="a comparison with tau=1e-300", arguments=(*COMPARED, "--set", "tau=1e-300"), says="at most 100,000"),
+    Case(name="a comparison with no prior", arguments=(*COMPARED, "--prior", "nan"), says="prior"),
+    Case(name="a comparison where a file is", arguments=(*COMPARED, "--out", "nodes.csv"), says="cannot write"),
+    Case(name="a billion runs of the demo", arguments=("demo", "--runs", "1000000000"), says="at most 10,000"),
+    Case(
+        name="a table where a file is", arguments=("reproduce", "table-parameters", "--out", "nodes.csv"), says="write"
+    ),
+    Case(name="step lengths", arguments=("stability", "csbm", "--tau", "1," * 100_000), says="at most 1,000"),
+    Case(name="a heartbeat of 10^30", arguments=_study("--heartbeat", "1" + "0" * 30), says="--heartbeat"),
+    Case(
+        name="an explanation into nothing",
+        arguments=("explain", "runs/only", "--node", "u1", "--out", "/proc/none/p.csv"),
+        make=_run("config.json"),
+        says="cannot write",
+    ),
+    Case(
+        name="an export into nothing",
+        arguments=("export", "runs/only", "--out", "/proc/none/n.pt2"),
+        make=_run("config.json"),
+        says="cannot write",
+    ),
+    Case(
+        name="a node of 5,000 digits",
+        arguments=("explain", "runs/only", "--node", "9" * 5000),
+        make=_run("config.json"),
+    ),
+    Case(name="a run without classes", arguments=PAGE, make=_run("config.json", classes=GONE), says="no 'classes'"),
+    Case(name="a run without a split", arguments=PAGE, make=_run("config.json", split=GONE), says="no 'split'"),
+    Case(name="a run of no metric", arguments=PAGE, make=_run("config.json", metric="x"), says="metric"),
+    Case(name="an origin that is a list", arguments=PREDICT, make=_run("config.json", origin={"dataset": [1]})),
+    Case(name="a score that is text", arguments=PREDICT, make=_run("run-00.json", val="best"), says="val of"),
+    Case(name="a curve that is text", arguments=PAGE, make=_run("history-00.json", val="up"), says="val in"),
+    Case(name="curves of two lengths", arguments=PAGE, make=_run("history-00.json", val=[1]), says="lengths"),
+    Case(name="a graph without a name", arguments=ON_FOLDER, make=_folder(_meta(name=None)), says="name"),
+    Case(name="years of a graph", arguments=ON_FOLDER, make=_folder(_meta(time_split=[1, 2, 3])), says="two years"),
+    Case(
+        name="an array that leads out", arguments=ON_FOLDER, make=_folder(_array("../../x")), says="an array '../../x'"
     ),
 )

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from .arena import fresh, published, run
-from .subjects import GENERATE, SMALL, TABLES, only_run
+from .subjects import COMPARE, GENERATE, SMALL, TABLES, call_it_only, compare_here
 
 CONTINUED = ("train", *TABLES, "--model", "gwn-sym", "--runs", "1", "--checkpoint", "0", *SMALL)
+REFITTED = ("predict", "runs/only", "--refit", "--out", "refitted.csv")
 FILES = ("train", "graph", "--model", "gwn-sym", "--precompute", "--memory", "8GB", "--runs", "1", *SMALL)
 
 
@@ -37,8 +38,11 @@ class Stored:
 
 def stores(template: Path, place: Path) -> Iterator[Stored]:
     """A finished run, an interrupted one, a graph folder with propagated features."""
+    trained = ("predict", "runs/only", "--out", "predictions.csv")
     for name, before, arguments, patterns in (
-        ("run folder", (CONTINUED,), ("predict", "runs/only", "--out", "predictions.csv"), ("runs/only/*",)),
+        ("run folder", (CONTINUED,), trained, ("runs/only/*",)),
+        ("refitted", (CONTINUED, REFITTED), (*trained, "--refit"), ("runs/only/refit.*", "runs/only/config.json")),
+        ("comparison", (COMPARE,), trained, ("runs/*/*",)),
         ("checkpoint", (), CONTINUED, ("runs/*/*.checkpoint",)),
         ("finished run", (CONTINUED,), CONTINUED, ("runs/*/*",)),
         ("graph folder", ((*GENERATE, "--out", "graph"),), FILES, ("graph/*",)),
@@ -46,14 +50,13 @@ def stores(template: Path, place: Path) -> Iterator[Stored]:
     ):
         folder = fresh(template, place / name.replace(" ", "-"))
         for made in before:
-            done = run(made, folder)
+            done = run(made, folder, prepare=compare_here)
             assert done.code == 0, done.err
+            if arguments[: len(trained)] == trained:
+                call_it_only(folder / "runs")
         if name == "checkpoint":
             run(arguments, folder, prepare=_stop_after_two)
             assert list(folder.glob("runs/*/*.checkpoint"))
-        if name == "run folder":
-            for found in list(only_run(folder / "runs")):
-                found.rename(folder / "runs" / "only")
         after = fresh(folder, place / "work")
         done = run(arguments, after)
         assert done.code == 0, done.err

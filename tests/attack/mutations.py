@@ -15,7 +15,7 @@ from typing import Any
 
 from .arena import fresh, published, run, run_many
 from .bounds import arrays
-from .subjects import GENERATE, SMALL, TABLES, only_run, write_tables
+from .subjects import COMPARE, GENERATE, SMALL, TABLES, call_it_only, compare_here, write_tables
 
 SECONDS = 20
 WORDS = (
@@ -60,14 +60,20 @@ WORDS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Format:
-    """An input: the command that reads it, and the files that are mutated."""
+    """An input: the command that reads it, and the files that are mutated.
+
+    slow   takes long: a sixth as many as of the others
+    """
 
     name: str
     arguments: tuple[str, ...]
     files: tuple[str, ...]
+    slow: bool = False
 
 
-TUNE = ("tune", "csbm", "--model", "mlp", "--trials", "1", "--search-splits", "1", "--final-runs", "1", "--quiet")
+TUNE = ("tune", "csbm", "--trials", "1", "--search-splits", "1", "--final-runs", "1", "--quiet")
+RUN = ("config.json", "run-00.json", "schema-00.json", "run-00.safetensors")
+REFIT = ("refit.json", "refit.safetensors")
 MLP = ("--model", "mlp", "--runs", "1", *SMALL, "--out", "out")
 FORMATS = (
     Format(name="csv", arguments=("train", *TABLES, *MLP), files=("nodes.csv", "edges.csv")),
@@ -85,10 +91,36 @@ FORMATS = (
         files=("settings/mlp.toml",),
     ),
     Format(
-        name="run folder",
-        arguments=("predict", "runs/only", "--out", "out/predictions.csv"),
-        files=("config.json", "run-00.json", "schema-00.json", "run-00.safetensors"),
+        name="bank settings",
+        arguments=(
+            *("train", "csbm", "--model", "gwn-bank", "--runs", "1", "--quiet", "--set", "epochs=2", "--out", "out"),
+            *("--set", "hidden_channels=4"),
+        ),
+        files=("settings/gwn-bank.toml",),
+        slow=True,
     ),
+    Format(name="run folder", arguments=("predict", "runs/only", "--out", "out/predictions.csv"), files=RUN),
+    Format(
+        name="refit",
+        arguments=("predict", "runs/only", "--refit", "--out", "out/p.csv"),
+        files=(*RUN, *REFIT),
+        slow=True,
+    ),
+    Format(
+        name="explain", arguments=("explain", "runs/only", "--node", "u1", "--out", "out/why.csv"), files=RUN, slow=True
+    ),
+    Format(name="run page", arguments=("report", "runs/only", "--out", "out/page.html"), files=RUN, slow=True),
+    Format(
+        name="comparison",
+        arguments=("predict", "runs/compared", "--out", "out/predictions.csv"),
+        files=("runs/compared/comparison.json",),
+    ),
+    Format(
+        name="estimator",
+        arguments=("predict", "estimator", "--out", "out/predictions.csv"),
+        files=tuple(f"estimator/{name}" for name in (*RUN, "nodes.parquet", "edges.parquet")),
+    ),
+    Format(name="describe", arguments=("data", "describe", *TABLES), files=("nodes.csv", "edges.csv")),
     Format(
         name="graph folder", arguments=("train", "graph", *MLP), files=("meta.json", "x.npy", "indptr.npy", "y.npy")
     ),
@@ -125,13 +157,18 @@ def template(folder: Path) -> Path:
     for arguments in (
         ("train", *TABLES, "--model", "gwn-sym", *small),
         (*GENERATE, "--out", "graph"),
-        (*TUNE, "--set", "epochs=2", "--runs", "tuned"),
+        (*TUNE, "--model", "mlp", "--set", "epochs=2", "--runs", "tuned"),
+        (*TUNE, "--model", "gwn-bank", "--set", "epochs=2", "--runs", "tuned"),
+        (*COMPARE, "--out", "compared"),
     ):
-        made = run(arguments, folder)
+        made = run(arguments, folder, prepare=compare_here)
         if made.code != 0:
             raise RuntimeError(made.err)
-    for found in list(only_run(folder / "runs")):
-        found.rename(folder / "runs" / "only")
+    call_it_only(folder / "runs")
+    for found in list((folder / "compared").iterdir()):
+        found.rename(folder / "runs" / ("compared" if (found / "comparison.json").exists() else found.name))
+    made = run(("predict", "runs/only", "--refit", "--out", "refitted.csv"), folder)
+    _in_child(lambda: _save_estimator(folder))
     for name in ("studies", "tuned"):  # the settings are what was wanted
         shutil.rmtree(folder / name)
     return folder
@@ -154,6 +191,13 @@ def _save_pt(folder: Path, parts: dict[str, Any]) -> None:
     from torch_geometric.data import Data
 
     torch.save(Data(**{name: torch.as_tensor(value) for name, value in parts.items()}), folder / "g.pt")
+
+
+def _save_estimator(folder: Path) -> None:
+    from gwn import WaveClassifier
+
+    found = WaveClassifier("mlp", epochs=2).fit(folder / "nodes.csv", folder / "edges.csv", label="topic")
+    found.save(folder / "estimator")
 
 
 def mutate(content: bytes, rng: random.Random) -> bytes:
@@ -199,6 +243,35 @@ def _replace_a_field(data: bytearray, rng: random.Random) -> None:
         data[first:last] = rng.choice(WORDS).encode("utf-8", "surrogatepass")
 
 
+VALUES: tuple[Any, ...] = (
+    *(None, True, -1, 0, 10**12, 10**400, 1e300, 0.5, "", "x", "../../x", "\x1b[31m", "9" * 5000, [], {}, [[]], [None]),
+    *([1, 2, 3], {"a": 1}, [["x"] * 9], "a" * 300),
+)
+
+
+def resealed(path: Path, rng: random.Random) -> None:
+    """A record in which one thing is another, with a seal that fits: as who wants to do harm would write it."""
+    from gwn.io import read_json, write_json
+
+    data = read_json(path)
+    places: list[tuple[Any, Any]] = []
+    waiting: list[Any] = [data]
+    while waiting:
+        held = waiting.pop()
+        for key in held if isinstance(held, dict) else range(len(held)):
+            places.append((held, key))
+            if isinstance(held[key], (dict, list)):
+                waiting.append(held[key])
+    held, key = rng.choice(places)
+    if isinstance(held, dict) and rng.random() < 0.3:
+        value = held.pop(key)
+        if rng.random() < 0.3:
+            held[rng.choice(WORDS)] = value
+    else:
+        held[key] = rng.choice(VALUES)
+    write_json(path, data)
+
+
 def find(folder: Path, name: str) -> Path:
     """The file of this name in a template."""
     return next(
@@ -206,20 +279,23 @@ def find(folder: Path, name: str) -> Path:
     )
 
 
-def attack(jobs: Sequence[tuple[Format, int]], whole: Path, place: Path) -> Iterator[tuple[Format, int, str]]:
-    """Mutate one file for every (format, seed); what is wrong with each answer, "" where nothing is."""
+def attack(jobs: Sequence[tuple[Format, int]], whole: Path, place: Path) -> Iterator[tuple[Format, int, Path, str]]:
+    """Mutate one file for every (format, seed): the file, and what is wrong with the answer, "" where nothing is."""
     prepared = []
     for number, (form, seed) in enumerate(jobs):
         rng = random.Random(f"{form.name} {seed}")
         work = fresh(whole, place / f"mutated-{number}")
         target = find(work, rng.choice(form.files))
-        target.write_bytes(mutate(target.read_bytes(), rng))
-        prepared.append((work, target.name, published(work)))
+        if target.suffix == ".json" and rng.random() < 0.5:
+            resealed(target, rng)
+        else:
+            target.write_bytes(mutate(target.read_bytes(), rng))
+        prepared.append((work, target, published(work)))
     outcomes = run_many(
         [(form.arguments, work) for (form, _), (work, _, _) in zip(jobs, prepared, strict=True)], seconds=SECONDS
     )
-    for (form, seed), (work, name, before), done in zip(jobs, prepared, outcomes, strict=True):
+    for (form, seed), (work, target, before), done in zip(jobs, prepared, outcomes, strict=True):
         now = published(work)
         harmed = [path for path, content in before.items() if now.get(path) != content]
         trouble = done.complaint() or (f"{harmed[0]} was changed" if harmed else "")
-        yield form, seed, f"{name}: {trouble}" if trouble else ""
+        yield form, seed, target, f"{target.name}: {trouble}" if trouble else ""
