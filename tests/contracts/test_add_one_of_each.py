@@ -80,7 +80,7 @@ def test_searched(gwn: Gwn) -> None:
     assert "repelling" in {trial["laplacian"] for trial in trials}
     found = [waves.sample(study.ask(), wave, {"laplacian": "repelling"}) for _ in range(40)]
     assert {trial["strength"] for trial in found} == {0.5, 1.0}
-    assert {"symplectic-euler", "newmark"} <= {trial["scheme"] for trial in found}
+    assert {"symplectic-euler", "newmark", "heat"} <= {trial["scheme"] for trial in found}
     for trial in found:
         wave.build(3, 2, **{**trial, "hidden_channels": 2})
     own = SPACES["peers"].dimensions_of(MODELS["averaged-mlp"])[0]

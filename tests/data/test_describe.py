@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 import torch
 
 from gwn import Graph
-from gwn.data import Dataset, contextual_sbm
+from gwn.data import Dataset, contextual_sbm, make_splits
 from gwn.data.describe import adjusted_homophily, describe, edge_homophily, in_words, label_shift
 from gwn.data.files import load_files
 from gwn.data.splits import Split
@@ -81,3 +82,10 @@ def test_no_labels_at_all() -> None:
     facts = describe(data)
     assert facts["edge_homophily"] is facts["adjusted_homophily"] is None
     assert facts["suggestions"][0].startswith("The nodes have no features: try --features spectral")
+
+
+def test_describing_a_shift_names_the_option(dataset: Callable[..., Dataset]) -> None:
+    texas = dataset("texas")
+    said = describe(texas, make_splits(texas, "per-class", 1)[0])["suggestions"]
+    assert any("--prior validation" in line for line in said)
+    assert not any("--prior" in line for line in describe(texas, make_splits(texas, "stratified", 1)[0])["suggestions"])

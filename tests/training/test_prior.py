@@ -16,10 +16,13 @@ from gwn.distributed.runs import check_divisible
 from gwn.models import MODELS, model_spec
 from gwn.training import Experiment, TrainConfig, fit, load_trained, predict, refit, run_experiment, seed_everything
 from gwn.training.config import effective_settings
+from gwn.training.metrics import METRICS
+from gwn.training.outputs import warnings_of
 from gwn.training.prior import (
     MOST_STEPS,
     Prior,
     PriorCorrection,
+    cost_of_shift,
     counted_shares,
     estimated_shares,
     log_ratio,
@@ -203,3 +206,21 @@ def test_a_run_keeps_its_prior_and_predictions_use_it(prior: str, tmp_path: Path
     assert again.run.prior is not None
     assert again.run.prior["target"] == trained.run.prior["target"]
     assert again.run.prior["train"] == train_shares(GRAPH.labels, 2).tolist()
+
+
+def test_a_run_without_a_prior_says_what_the_shift_costs() -> None:
+    y_train, y_val = GRAPH.labels[SPLIT.train], GRAPH.labels[SPLIT.val]
+    score = METRICS["accuracy"]
+    found = cost_of_shift(logits_of(GRAPH)[SPLIT.val], y_train, y_val, None, score)
+    assert found is not None
+    assert found["moved"] == pytest.approx(0.4)
+    assert found["validation"] == pytest.approx(0.9)
+    assert score(logits_of(GRAPH)[SPLIT.val], y_val) < 0.89
+    assert cost_of_shift(logits_of(GRAPH)[SPLIT.train], y_train, y_train, None, score) is None
+    assert cost_of_shift(logits_of(GRAPH)[SPLIT.val], y_train[y_train == 1], y_val, None, score) is None
+    run = {"status": "ok", "val": 0.7, "shift": found}
+    (line,) = warnings_of([run], ["0", "1"])
+    assert line.startswith("label shift: ")
+    assert "instead of 70.0%" in line
+    (line,) = warnings_of([{**run, "val": 0.95}], ["0", "1"])
+    assert "worth nothing" in line

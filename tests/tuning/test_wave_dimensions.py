@@ -15,7 +15,7 @@ from gwn.laplacians import LAPLACIANS, FixedOperator, Laplacian
 from gwn.schemes import SCHEMES, Leapfrog
 from gwn.tuning.wave_dimensions import wave_dimensions
 
-_EXPLICIT = ("leapfrog", "leapfrog-rescaled", "damped")
+_EXPLICIT = ("leapfrog", "leapfrog-rescaled", "damped", "heat")
 _BOUNDED = ("physical", "klein-gordon", "fa-symmetric", "random-walk")
 _EVERY_STATE = ("trajectory", "weighted")
 
@@ -45,7 +45,7 @@ KNOWN = (
     ),
     Dimension(
         setting="scheme",
-        values=("leapfrog", "damped", "newmark"),
+        values=("leapfrog", "damped", "newmark", "heat"),
         when={"laplacian": ("polynomial",)},
         label="scheme of polynomial",
     ),
@@ -57,7 +57,7 @@ KNOWN = (
     Dimension(
         setting="tau",
         values=(0.2, 0.5, 1.0),
-        when={"laplacian": _BOUNDED, "scheme": ("leapfrog", "damped")},
+        when={"laplacian": _BOUNDED, "scheme": ("leapfrog", "damped", "heat")},
         label="tau below the bound",
     ),
     Dimension(setting="tau", values=(0.2, 0.5, 1.0, 2.0, 5.0)),

@@ -61,6 +61,9 @@ def compare(
     from gwn.cli.source import how_it_was_read, open_source, print_summary
     from gwn.compare import SHELF
     from gwn.compare import compare as compare_models
+    from gwn.compare.comparison import usual_split
+    from gwn.data import make_splits
+    from gwn.data.describe import label_shift, shift_in_words
     from gwn.io import require_writable
 
     require_writable(out / "run")
@@ -77,6 +80,10 @@ def compare(
     if not quiet and (decisions := how_it_was_read(origin)):
         typer.echo(decisions, err=True)
         print_summary(data)
+    if not quiet and prior == "none":
+        of_split = make_splits(data, split or usual_split(data), 1)[0]
+        if shifted := shift_in_words(label_shift(data.graph, of_split)):
+            typer.echo(shifted, err=True)
     with CompareProgress(quiet=quiet) as progress:
         found = compare_models(
             data,

@@ -58,7 +58,7 @@ def list_datasets(as_json: bool = typer.Option(False, "--json", help="Print as J
 @takes_source
 def describe(
     source: GraphSource,
-    split: str | None = typer.Option(None, help="Also say how far the training classes of this split are off."),
+    split: str | None = typer.Option(None, help="Say how far the training classes of this split are off."),
     as_json: bool = typer.Option(False, "--json", help="Print as JSON."),
 ) -> None:
     """Read a graph and say what is in it, column by column, and what that suggests; nothing is trained.
@@ -74,7 +74,13 @@ def describe(
     from gwn.data.describe import describe as describe_graph
 
     data, origin = open_source(source)
-    facts = describe_graph(data, None if split is None else make_splits(data, split, 1)[0])
+    try:
+        chosen = make_splits(data, split, 1)[0]
+    except GWNError:  # too few labels for the split that would be used: then there is nothing to say about it
+        if split is not None:
+            raise
+        chosen = None
+    facts = describe_graph(data, chosen)
     if as_json:
         typer.echo(json.dumps(facts, indent=2))
         return

@@ -15,7 +15,7 @@ from gwn.data import DATASETS
 from gwn.data.dataset import Dataset
 from gwn.data.download import data_roots
 from gwn.data.schema import column_summary
-from gwn.data.splits import SPLITS, Split
+from gwn.data.splits import NOTICEABLE_SHIFT, SPLITS, Split
 from gwn.graph import Graph, count_self_loops
 from gwn.io import file_sha256
 from gwn.registry import lookup
@@ -111,15 +111,23 @@ def suggestions(facts: Mapping[str, Any]) -> list[str]:
     if facts["components"] - facts["isolated_nodes"] > 1:
         parts = facts["components"] - facts["isolated_nodes"]
         said.append(f"The graph has {parts:,} parts of two or more nodes; nothing travels between them.")
-    if facts["label_shift"] is not None and facts["label_shift"] > 0.1:
-        said.append(
-            f"The classes of the training nodes are not those of the others ({facts['label_shift']:.0%} would have to "
-            "change): the test score may not hold for new nodes."
-        )
+    if shifted := shift_in_words(facts["label_shift"]):
+        said.append(shifted)
     empty = [repr(row["column"]) for row in columns if row["features"] and row["missing"] > facts["nodes"] / 2]
     if empty:
         said.append(f"More than half the cells are empty in {_some(empty)}.")
     return said
+
+
+def shift_in_words(shift: float | None) -> str:
+    """What to do about a label shift; nothing where there is hardly any."""
+    if shift is None or shift <= NOTICEABLE_SHIFT:
+        return ""
+    return (
+        f"The classes of the training nodes are not those of the others ({shift:.0%} would have to change): "
+        "`--prior validation` or `--prior em` answers for the shares of the others, and scores with and without it do "
+        "not compare."
+    )
 
 
 def in_words(facts: Mapping[str, Any]) -> list[str]:

@@ -20,6 +20,9 @@ EVERYONE = "all"
 """The kind of a split that leaves no node to validate and to test: all of them train, for as long as others chose."""
 
 TENTHS = np.linspace(0.1, 0.9, 9)
+
+NOTICEABLE_SHIFT = 0.1
+"""The share of labels that would have to change for training to have the classes of the other nodes; more is said."""
 ASIDE = 20
 """One of so many nodes of a class is set aside."""
 

@@ -200,7 +200,7 @@ def recipe_of(cell: Cell) -> Recipe:
     if not row.full:
         space = "peers"
     elif row.name == "gwn-plus":
-        space = "extended-short" if budget.short else "extended"
+        space = "waves-short" if budget.short else "waves"
     elif row.name == "gwn-sym" and budget.short:
         # Whole-batch steps are too few for a linear map of features that the wave has scaled so differently.
         space, fixed = "standard-short", ("precompute=true", "batch_size=1024")

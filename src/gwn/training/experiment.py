@@ -308,4 +308,5 @@ def _judged(outputs: Outputs) -> dict[str, Any]:
         "target_spread": None if scaling is None else scaling.spread,
         "details": outputs.details(temperature),
         "prior": None if outputs.prior is None else outputs.prior.to_json(),
+        "shift": outputs.shift,
     }

@@ -29,7 +29,7 @@ from gwn.training.loss import NodeLoss, Scaling, balanced_weights, loss_for, pla
 from gwn.training.metrics import METRICS
 from gwn.training.outputs import FALLEN, Outputs
 from gwn.training.partitions import Clusters
-from gwn.training.prior import Prior, PriorCorrection, require_converged
+from gwn.training.prior import Prior, PriorCorrection, cost_of_shift, require_converged
 from gwn.training.smoothing import Strength, choose_strength
 from gwn.training.stopping import SELECT, STOPPING
 
@@ -283,7 +283,7 @@ class GraphTask(Task):
         y = graph.labels
         self.train, self.val, self.test = (part.to(y.device) for part in (split.train, split.val, split.test))
         weights = balanced_weights(y[self.train], graph.num_classes, config)
-        self.loss = loss_for(weights)
+        self.loss, self.class_weights = loss_for(weights), weights
         self.prior = prior_correction(graph, self.train, self.val, weights, config, metric)
         parted = (self.train, self.val, self.test)
         others = everyone_else(graph.num_nodes, parted) if config.prior == "em" else self.val[:0]
@@ -319,8 +319,11 @@ class GraphTask(Task):
         val, test, prior = self._parts(said)
         if prior is not None:
             require_converged(prior)
-        y_val, y_test = self.graph.labels[self.val], self.graph.labels[self.test]
-        return Outputs(val=val, y_val=y_val, test=test, y_test=y_test, scaling=self.scaling, prior=prior)
+        y_train, y_val, y_test = (self.graph.labels[part] for part in (self.train, self.val, self.test))
+        shift = None
+        if prior is None and self.score is METRICS["accuracy"] and y_val.numel():
+            shift = cost_of_shift(val, y_train, y_val, self.class_weights, self.score)
+        return Outputs(val=val, y_val=y_val, test=test, y_test=y_test, scaling=self.scaling, prior=prior, shift=shift)
 
     def answers(self, said: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Outputs for validation and test, corrected for their prior; `said` has those of the nodes `evaluated`."""

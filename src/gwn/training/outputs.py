@@ -39,6 +39,7 @@ class Outputs:
 
     scaling   for numbers: what makes outputs and targets numbers in the units of the table
     prior     what the outputs are already corrected for
+    shift     what they lose by not being corrected, see `gwn.training.prior.cost_of_shift`
     """
 
     val: Tensor
@@ -47,6 +48,7 @@ class Outputs:
     y_test: Tensor
     scaling: Scaling | None = None
     prior: Prior | None = None
+    shift: dict[str, float] | None = None
 
     def temperature(self) -> float | None:
         """T > 0 with the least cross-entropy of validation; None for numbers.
@@ -145,6 +147,23 @@ def warnings_of(runs: Sequence[Mapping[str, Any]], class_names: Sequence[str]) -
         sum(run.get("loss_fell") is False for run in finished),
         "the validation loss never fell below that of the first epoch; use a smaller lr or another model",
     )
+    shifted = [run for run in finished if run.get("shift")]
+    if shifted:
+        moved, before, after = (
+            float(np.mean([run["shift"]["moved"] for run in shifted])),
+            float(np.mean([run["val"] for run in shifted])),
+            float(np.mean([run["shift"]["validation"] for run in shifted])),
+        )
+        worth = (
+            f"corrected for it, these very answers are right on {after:.1%} of validation instead of {before:.1%}"
+            if after > before
+            else f"these epochs were chosen for what they lean to, so correcting them is worth nothing ({after:.1%} of "
+            f"validation instead of {before:.1%})"
+        )
+        lines.append(
+            f"label shift: the classes of the training nodes are not those of the others ({moved:.0%} would have to "
+            f"change); {worth}; train with --prior validation, which corrects before it chooses an epoch"
+        )
     judged = _on_test(finished)
     if not judged:
         return lines

@@ -19,13 +19,14 @@ sees: weights times counts. Only classes that training has seen have a prior; th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from gwn.data.splits import NOTICEABLE_SHIFT
 from gwn.errors import Diverged, GWNError
 
 PRIORS = ("none", "validation", "em")
@@ -156,6 +157,23 @@ class PriorCorrection:
         for counted, half in ((first, second), (second, first)):
             scored[half] = val[half] + log_ratio(counted_shares(self.y_val[counted], self.train), self.train).to(val)
         return scored
+
+
+def cost_of_shift(
+    val: Tensor, y_train: Tensor, y_val: Tensor, weights: Tensor | None, score: Callable[[Tensor, Tensor], float]
+) -> dict[str, float] | None:
+    """What uncorrected answers `val` for validation lose by label shift; None where there is hardly any.
+
+    moved       the share of training labels that would have to change to have the classes of validation
+    validation  its score with `prior="validation"`: each half is corrected by the counts of the other
+    """
+    classes = val.shape[1]
+    among_train, among_val = (train_shares(y, classes) for y in (y_train, y_val))
+    moved = float((among_train - among_val).abs().sum() / 2)
+    if moved <= NOTICEABLE_SHIFT or bool((among_val[among_train == 0] > 0).any()):
+        return None
+    correction = PriorCorrection("validation", y_train, y_val, [""] * classes, weights, halves=True)
+    return {"moved": moved, "validation": score(correction(val, val[:0], val[:0])[0], y_val)}
 
 
 def require_converged(prior: Prior) -> None:

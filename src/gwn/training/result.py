@@ -22,7 +22,9 @@ FORMAT = 1
 """Of the JSON files under `runs/`; a reader refuses a newer one."""
 
 
-ADDED = frozenset({"schema_sha256", "target_mean", "target_spread", "temperature", "loss_fell", "details", "prior"})
+ADDED = frozenset(
+    ("schema_sha256", "target_mean", "target_spread", "temperature", "loss_fell", "details", "prior", "shift")
+)
 """Entries that records of version 0.1.0 do not have."""
 
 
@@ -33,6 +35,7 @@ class RunResult:
     target_mean, target_spread   for numbers: the network's output times the spread, plus the mean, is the answer
     temperature                  for classes: what logits are divided by before the softmax, learnt on validation
     prior                        shares of the classes that the answers were corrected for, see `gwn.training.prior`
+    shift                        what uncorrected answers lose by label shift, where there is a noticeable one
     loss_fell                    whether the validation loss was ever below that of the first epoch
     details                      how good the answers on validation ("val") and "test" are, see `Outputs.details`
     """
@@ -59,6 +62,7 @@ class RunResult:
     loss_fell: bool | None = None
     details: dict[str, Any] | None = None
     prior: dict[str, Any] | None = None
+    shift: dict[str, Any] | None = None
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

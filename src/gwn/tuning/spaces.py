@@ -115,8 +115,7 @@ class Space:
         )
 
 
-EXTENDED_DIMENSIONS = (
-    *wave_dimensions(),
+_AROUND_A_WAVE = (
     Dimension(setting="activation", values=("relu", "none", "elu")),
     Dimension(setting="encoder_layers", values=(1, 2)),
     Dimension(setting="head_layers", values=(1, 2)),
@@ -126,6 +125,7 @@ EXTENDED_DIMENSIONS = (
     Dimension(setting="input_dropout", low=0.0, high=0.8),
     Dimension(setting="lr", low=0.001, high=0.25, log=True),
 )
+EXTENDED_DIMENSIONS = (*wave_dimensions(), *_AROUND_A_WAVE)
 
 _EGO: dict[str, Any] = {"laplacian": "sym", "readout": "last", "time": 1.0, "tau": 1.0}
 EXTENDED_STARTS: tuple[dict[str, Any], ...] = (
@@ -133,7 +133,7 @@ EXTENDED_STARTS: tuple[dict[str, Any], ...] = (
     {**_EGO, "lr": 0.05, "weight_decay": 5e-3},  # one step, where phi1 is an ego path
     {"laplacian": "sym", "readout": "last", "activation": "none", "time": 3.0},  # GWN-sym
     {"laplacian": "fa", "readout": "with-encoder", "time": 2.0},
-    {"norm": "batch", "hidden_channels": 256, "time": 3.0, "input_dropout": 0.2},  # as tuned GNNs
+    {"scheme": "heat", "norm": "batch", "hidden_channels": 256, "time": 3.0, "input_dropout": 0.2},  # as tuned GNNs
     {"readout": "weighted", "norm": "layer", "encoder_layers": 2, "time": 3.0, "lr": 0.005},
 )
 """What small searches found to be good somewhere, so that a search of this size need not find it again."""
@@ -192,6 +192,12 @@ _EXTENDED = Space(
     dimensions=(*EXTENDED_DIMENSIONS, _SMALL_WEIGHT_DECAY),
     starts=EXTENDED_STARTS,
 )
+_WAVES = Space(
+    name="waves",
+    title="extended without the heat equation, which is no wave: what the tables search for GWN+",
+    dimensions=(*wave_dimensions(waves_only=True), *_AROUND_A_WAVE, _SMALL_WEIGHT_DECAY),
+    starts=tuple({k: v for k, v in start.items() if k != "scheme"} for start in EXTENDED_STARTS),
+)
 _PEERS = Space(
     name="peers",
     title="small: what a peer's own paper searched, dropout, learning rate, weight decay; its defaults first",
@@ -218,9 +224,12 @@ SPACES: dict[str, Space] = {
         _STANDARD.shortened(SHORT_TIME),
         _EXTENDED,
         _EXTENDED.shortened(SHORT_TIME),
+        _WAVES,
+        _WAVES.shortened(SHORT_TIME),
         _PEERS,
         _STANDARD.normalized([{**start, **_FAST} for start in _STANDARD_STARTS[1:]]),
         _EXTENDED.normalized([{**start, **_FAST} for start in EXTENDED_STARTS]),
+        _WAVES.normalized([{**start, **_FAST} for start in _WAVES.starts]),
         _PEERS.normalized([_FAST], peer_starts_on_rows),
     )
 }

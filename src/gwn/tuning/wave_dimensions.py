@@ -1,7 +1,5 @@
 """What is searched of a wave: derived from the shelves of Laplacians and schemes, so that a new one is searched too.
 
-The heat equation is no wave: it is the model `gwn-heat`, and no choice of a search for one.
-
 A pair is tried if it can be built with the longest step of `BELOW_BOUND`. What makes no sense is refused there with a
 reason (`gwn.networks.dynamics`), so the search need not know it.
 """
@@ -32,10 +30,10 @@ Pairs = Mapping[str, Mapping[str, tuple[Laplacian, Scheme]]]
 
 
 def suited_pairs() -> Pairs:
-    """Every Laplacian with the waves that suit it: its own first ones, the explicit ones, then the others."""
+    """Every Laplacian with the schemes that suit it: its own first ones, the explicit ones, then the others."""
     found = {}
     for laplacian in LAPLACIANS:
-        first = [name for name in lookup("laplacian", laplacian, LAPLACIANS).first_schemes if SCHEMES[name].wave]
+        first = lookup("laplacian", laplacian, LAPLACIANS).first_schemes
         built = {}
         for scheme in (*first, *(name for name in _explicit_first() if name not in first)):
             try:
@@ -48,8 +46,24 @@ def suited_pairs() -> Pairs:
     return found
 
 
-def wave_dimensions() -> tuple[Dimension, ...]:
-    """Laplacian, scheme, speed, step length, read-out and time, then what each Laplacian and scheme has of its own."""
+def wave_dimensions(waves_only: bool = False) -> tuple[Dimension, ...]:
+    """Laplacian, scheme, speed, step length, read-out and time, then what each Laplacian and scheme has of its own.
+
+    waves_only   without the schemes that are of first order in time: the heat equation is no wave
+    """
+    found = _all_dimensions()
+    return tuple(map(_of_waves, found)) if waves_only else found
+
+
+def _of_waves(dimension: Dimension) -> Dimension:
+    """The same without what is no wave."""
+    if dimension.setting != "scheme":
+        return dimension
+    waves = tuple(name for name in dimension.values if SCHEMES[str(name)].wave)
+    return replace(dimension, values=waves, label=f"{dimension.label or dimension.setting}, waves")
+
+
+def _all_dimensions() -> tuple[Dimension, ...]:
     pairs, usual = suited_pairs(), model_spec("gwn-plus").preset["laplacian"]
     bounded = tuple(name for name, built in pairs.items() if all(map(_bounded, built.values())))
     limited = tuple(name for name in _explicit_first() if any(_limited(built.get(name)) for built in pairs.values()))
@@ -86,9 +100,8 @@ def wave_dimensions() -> tuple[Dimension, ...]:
 
 
 def _explicit_first() -> list[str]:
-    """The waves in the order of their shelf, those that need a fixed operator last."""
-    waves = (name for name, scheme in SCHEMES.items() if scheme.wave)
-    return sorted(waves, key=lambda name: lookup("scheme", name, SCHEMES).needs_fixed)
+    """The schemes in the order of their shelf, those that need a fixed operator last."""
+    return sorted(SCHEMES, key=lambda name: lookup("scheme", name, SCHEMES).needs_fixed)
 
 
 def _bounded(pair: tuple[Laplacian, Scheme]) -> bool:
