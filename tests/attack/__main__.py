@@ -34,20 +34,39 @@ Attempt = tuple[str, str]
 """Its name, and what is wrong ("" where nothing is)."""
 
 BATCH = 20
+BLOCK = 50
+"""So many faults in a row are one process's: they leave the same states again and again."""
 ROUND = (*[subject for subject in SUBJECTS if not subject.slow] * 4, *[subject for subject in SUBJECTS if subject.slow])
 """Who is killed in turn: slow commands a quarter as often as the others."""
 
 
 class Campaign:
-    """Attempts by part; what was done is kept in a file, so that the same command goes on."""
+    """Attempts by part; what was done is kept in a file, so that the same command goes on.
 
-    def __init__(self, place: Path, out: Path | None, deadline: float, scale: dict[str, float], seed: int) -> None:
+    share   (k, n): the k-th of n processes that work on the same campaign
+    """
+
+    def __init__(
+        self,
+        place: Path,
+        out: Path | None,
+        deadline: float,
+        scale: dict[str, float],
+        seed: int,
+        share: tuple[int, int] = (0, 1),
+    ) -> None:
         self.place, self.out, self.deadline, self.scale, self.seed = place, out, deadline, scale, seed
+        self.share = share
         self.parts = self._kept()
         self.ready: dict[str, faults.Undisturbed] = {}
         self.tables = place / "tables"
         self.tables.mkdir()
         write_tables(self.tables)
+
+    def entry(self, part: str) -> str:
+        """What a part is called in the record."""
+        k, n = self.share
+        return part if n == 1 else f"{part} {k}/{n}"
 
     def count(self, part: str, whole: int) -> int:
         """How many attempts of `whole` at this scale."""
@@ -55,6 +74,7 @@ class Campaign:
 
     def run(self, name: str, attempts: Callable[[int], Iterator[Attempt]]) -> None:
         """Make the attempts of a part from where it stopped, until it is done or the time is over."""
+        name = self.entry(name)
         part = self.parts.setdefault(name, {"attempts": 0, "violations": [], "seconds": 0.0, "done": False})
         if part["done"]:
             return
@@ -80,8 +100,7 @@ class Campaign:
         self.out.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(f"{self.out}.lock"):
             parts = {**self._kept(), name: self.parts[name]}
-            ordered = {part: parts[part] for part in PARTS if part in parts}
-            whole = {"scale": self.scale, "seed": self.seed, "parts": ordered}
+            whole = {"scale": self.scale, "seed": self.seed, "parts": parts}
             write_atomic(self.out, (json.dumps(whole, indent=2) + "\n").encode())
 
     def _kept(self) -> dict[str, Any]:
@@ -97,16 +116,20 @@ class Campaign:
         return self.ready[subject.name]
 
     def bounds(self, first: int) -> Iterator[Attempt]:
-        for case in bounds.CASES[first:]:
+        k, n = self.share
+        for case in bounds.CASES[k::n][first:]:
             yield case.name, bounds.attack(case, arena.fresh(self.tables, self.place / "case"))
 
     def faults(self, first: int) -> Iterator[Attempt]:
         """All of them at full scale; below it a tenth of those of slow commands."""
-        done = 0
+        done, number, (k, n) = 0, 0, self.share
         for subject in SUBJECTS:
             sweep = faults.Sweep(self.undisturbed(subject))
             every = 10 if subject.slow and self.scale["faults"] < 1 else 1
             for fault in sweep.whole.faults[::every]:
+                number += 1
+                if number // BLOCK % n != k:
+                    continue
                 done += 1
                 if done > first:
                     yield f"{subject.name}, {fault.kind} at {fault.at}", sweep.inject(fault)
@@ -114,8 +137,9 @@ class Campaign:
     def kills(self, first: int) -> Iterator[Attempt]:
         """Commands that are killed and begun again, until a thousand kills have hit one."""
         takes: dict[str, float] = {}
-        part, wanted = self.parts["kills"], self.count("kills", 1000)
-        for number in count(first):
+        (k, n), part = self.share, self.parts[self.entry("kills")]
+        wanted = -(-self.count("kills", 1000) // n)
+        for number in count(k + first * n, n):
             if part.setdefault("kills", 0) >= wanted:
                 return
             subject = ROUND[number % len(ROUND)]
@@ -129,7 +153,8 @@ class Campaign:
 
     def corpus(self, first: int) -> Iterator[Attempt]:
         whole = self.inputs()
-        for form, path in list(corpus.cases())[first:]:
+        k, n = self.share
+        for form, path in list(corpus.cases())[k::n][first:]:
             yield f"{form.name}, {path.parent.name}", corpus.attack(form, path, whole, self.place)
 
     def inputs(self) -> Path:
@@ -142,10 +167,10 @@ class Campaign:
         total = self.count("mutations", 10_000)
         slow = [form for form in mutations.FORMATS if form.slow]
         forms = [*[form for form in mutations.FORMATS if not form.slow] * 6, *slow]
-        for start in range(first, total, BATCH):
-            jobs = [
-                (forms[number % len(forms)], self.seed + number) for number in range(start, min(total, start + BATCH))
-            ]
+        k, n = self.share
+        numbers = range(k, total, n)[first:]
+        for start in range(0, len(numbers), BATCH):
+            jobs = [(forms[number % len(forms)], self.seed + number) for number in numbers[start : start + BATCH]]
             for form, seed, target, trouble in mutations.attack(jobs, whole, self.place):
                 if trouble:
                     corpus.keep(form, f"seed {seed}", target)
@@ -153,7 +178,8 @@ class Campaign:
 
     def flips(self, first: int) -> Iterator[Attempt]:
         stored = list(flips.stores(self.tables, self.place))
-        for number in range(first, self.count("flips", 600)):
+        k, n = self.share
+        for number in range(k, self.count("flips", 600), n)[first:]:
             each = stored[number % len(stored)]
             yield f"{each.name}, seed {number}", flips.attack(each, self.seed + number, self.place)
             for inner in range(10):
@@ -162,7 +188,8 @@ class Campaign:
                     yield f"{each.name}, verify, seed {10 * number + inner}", trouble
 
     def crowds(self, first: int) -> Iterator[Attempt]:
-        for number in range(first, self.count("crowds", 70)):
+        k, n = self.share
+        for number in range(k, self.count("crowds", 70), n)[first:]:
             whole = self.undisturbed(SUBJECTS[number % len(SUBJECTS)])
             yield whole.subject.name, kills.crowd(whole)
 
@@ -177,6 +204,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=90.0, help="stop after so long; the same command goes on")
     parser.add_argument("--small", action="store_true", help="the share of it that the tests take")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--share", default="0/1", help="0/2 and 1/2: two processes that work on the same campaign")
     parser.add_argument("--out", type=Path, default=Path("results/attack.json"), help="what was done; - for nothing")
     given = parser.parse_args()
     for name in given.parts:
@@ -188,19 +216,39 @@ def main() -> None:
     try:
         out = None if str(given.out) == "-" else given.out.resolve()
         scale = SMALL if given.small else dict.fromkeys(PARTS, 1.0)
-        campaign = Campaign(place, out, time.monotonic() + 60 * given.minutes, scale, given.seed)
+        k, n = map(int, given.share.split("/"))
+        campaign = Campaign(place, out, time.monotonic() + 60 * given.minutes, scale, given.seed, (k, n))
         for name in given.parts:
             if time.monotonic() < campaign.deadline:
                 campaign.run(name, getattr(campaign, name))
     finally:
         shutil.rmtree(place, ignore_errors=True)
-    sys.exit(report({name: campaign.parts[name] for name in PARTS if name in campaign.parts}))
+    sys.exit(report(together(campaign.parts)))
 
 
 def _in_memory() -> str | None:
     """A disk in memory, where there is one: a killed process leaves the same there, and syncing takes no time."""
     disk = "/dev/shm"
     return disk if os.access(disk, os.W_OK) and shutil.disk_usage(disk).free > 1 << 30 else None
+
+
+def together(kept: dict[str, Any]) -> dict[str, Any]:
+    """The parts of a record; those that several processes shared are added up."""
+    found: dict[str, Any] = {}
+    for name in PARTS:
+        shares = {each: part for each, part in kept.items() if each.split()[0] == name}
+        if not shares:
+            continue
+        n = max(int(each.partition("/")[2] or 1) for each in shares)
+        found[name] = {
+            "attempts": sum(part["attempts"] for part in shares.values()),
+            "violations": [line for part in shares.values() for line in part["violations"]],
+            "seconds": sum(part["seconds"] for part in shares.values()),
+            "done": len(shares) == n and all(part["done"] for part in shares.values()),
+        }
+        if name == "kills":
+            found[name]["kills"] = sum(part["kills"] for part in shares.values())
+    return found
 
 
 def report(parts: dict[str, Any]) -> int:

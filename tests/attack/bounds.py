@@ -25,19 +25,27 @@ MEMORY = 3 << 30
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """What is given, and how the file of it is made; `says` is part of the line."""
+    """What is given, and how the file of it is made; `says` is part of the line, `ends` its exit code."""
 
     name: str
     arguments: tuple[str, ...]
     make: Callable[[Path], None] = lambda folder: None
     says: str = ""
+    ends: int = 2
 
 
 def attack(case: Case, folder: Path) -> str:
     """What is wrong with the answer; "" where nothing is."""
     case.make(folder)
+    around = {path.name for path in folder.parent.iterdir()}
     done = run(case.arguments, folder, seconds=SECONDS, memory=MEMORY)
-    trouble = done.complaint(allowed=(2,))
+    trouble = done.complaint(allowed=(case.ends,))
+    if outside := [
+        p.name for p in folder.parent.iterdir() if p.name not in around and p.suffix not in (".lock", ".txt")
+    ]:
+        return f"wrote {outside[0]} outside its folder"
+    if case.ends == 0:
+        return trouble
     lines = done.err.strip().splitlines()
     if not trouble and (case.says not in done.err or len(lines[-1]) > 1000):
         trouble = f"says {lines[-1][:300]!r}"
@@ -263,10 +271,19 @@ CASES = (
     Case(name="classes inf of a folder", arguments=ON_FOLDER, make=_folder(_meta(classes="many"))),
     Case(name="arrays of a folder are none", arguments=ON_FOLDER, make=_folder(_meta(arrays=3))),
     Case(name="class names of a folder", arguments=ON_FOLDER, make=_folder(_meta(class_names=[1, 1, 1]))),
-    Case(
-        name="a folder named to lead out",
-        arguments=(*ON_FOLDER, "--set", "lr=nan"),
-        make=_folder(_meta(name="../../../x")),
+    *(
+        Case(
+            name=f"a folder named to lead out, {name}", arguments=arguments, make=_folder(_meta(name="../../x")), ends=0
+        )
+        for name, arguments in {
+            "train": ON_FOLDER,
+            "precompute": ("train", "graph", "--precompute", "--memory", "8GB", "--runs", "1", *SMALL),
+            "explore": ("explore", "graph", "--model", "none", "--quiet"),
+            "tune": (
+                *("tune", "graph", "--model", "mlp", "--trials", "1", "--search-splits", "1", "--final-runs", "1"),
+                *("--set", "epochs=2", "--quiet"),
+            ),
+        }.items()
     ),
     Case(
         name="deep JSON",

@@ -9,6 +9,8 @@ from typing import Any
 from gwn.io import write_atomic
 from gwn.paper.documents import fill, markdown_table
 
+from .__main__ import together
+
 COMMAND = "python -m tests.attack.page"
 PAGE, RECORD = Path("docs/reliability.md"), Path("results/attack.json")
 
@@ -16,7 +18,7 @@ PAGE, RECORD = Path("docs/reliability.md"), Path("results/attack.json")
 def table(record: dict[str, Any]) -> str:
     """What was tried, part by part."""
     rows = [["part", "attempts", "violations", "minutes", "whole"]]
-    for name, part in record["parts"].items():
+    for name, part in together(record["parts"]).items():
         attempts = f"{part['attempts']:,}" + (f" ({part['kills']:,} kills)" if "kills" in part else "")
         whole = "yes" if part["done"] else "no"
         rows.append([name, attempts, str(len(part["violations"])), f"{part['seconds'] / 60:.0f}", whole])
