@@ -192,6 +192,22 @@ def test_both_read_what_the_other_wrote(tmp_path: Path, monkeypatch: pytest.Monk
     assert (loaded.predict(NODES, PAIRS) == loaded.predict()).all()
 
 
+def test_no_flipped_bit_of_a_saved_model_is_silent(tmp_path: Path) -> None:
+    """`load` refuses what is not as it was saved, its tables too, or nobody reads what was changed."""
+    folder = small(epochs=2).fit(X, Y, edges=EDGES).save(tmp_path / "model")
+    expected = WaveClassifier.load(folder)._mean_of_runs(None)
+    for path in sorted(folder.iterdir()):
+        whole, size = path.read_bytes(), path.stat().st_size
+        for place in (0, size // 3, size // 2, size - 9):
+            path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+            if path.name in ("MODEL_CARD.md", "history-00.json", "result.json"):  # for people, and for `gwn report`
+                assert np.array_equal(WaveClassifier.load(folder)._mean_of_runs(None), expected)
+                continue
+            with pytest.raises(GWNError):
+                WaveClassifier.load(folder)
+        path.write_bytes(whole)
+
+
 def test_numbers_are_fitted_scored_saved_and_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     price = 100 + 30 * X[:, 0]

@@ -11,6 +11,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
@@ -259,11 +260,10 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
         if not 0 < self.validation < 1:
             raise GWNError(f"validation is the share of nodes to validate on, between 0 and 1; got {self.validation}")
         percent = min(99, max(1, round(100 * self.validation)))
+        tables = {NODES_FILE: parquet_bytes(self.pair_.nodes), EDGES_FILE: parquet_bytes(self.pair_.edges)}
         origin = {"nodes": NODES_FILE, "edges": EDGES_FILE, "directed": dataset.directed}
         experiment = Experiment(
-            dataset=replace(
-                dataset, files={NODES_FILE: self.pair_.nodes.sha256(), EDGES_FILE: self.pair_.edges.sha256()}
-            ),
+            dataset=replace(dataset, files={name: sha256(content).hexdigest() for name, content in tables.items()}),
             model=spec,
             settings=self.settings_,
             config=TrainConfig(**{**spec.training, **machine, **of_training}),
@@ -275,8 +275,8 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
             self.result_, folder = run_experiment(experiment, Path(root), checkpoint_seconds=float("inf"))
             if not self.result_["summary"]["finished"]:
                 raise GWNError(self.result_["runs"][0]["reason"])
-            for name, table in ((NODES_FILE, self.pair_.nodes), (EDGES_FILE, self.pair_.edges)):
-                write_atomic(folder / name, parquet_bytes(table))
+            for name, content in tables.items():
+                write_atomic(folder / name, content)
             about = {"matrix": self.pair_.matrix, "reading": self.reading_}
             if self.task == "classification":
                 about["classes"] = self.classes_.tolist()

@@ -223,6 +223,20 @@ def _call(arguments: Sequence[str], folder: Path, said: Path, prepare: Callable[
     return code
 
 
+def in_child(work: Callable[[], object]) -> None:
+    """Do something that must not be done in this process, which has to stay without threads."""
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            work()
+            code = 0
+        finally:
+            os._exit(code)
+    if os.waitpid(child, 0)[1]:
+        raise RuntimeError("a child failed")
+
+
 def run_many(jobs: Sequence[tuple[Sequence[str], Path]], *, seconds: float = SECONDS) -> list[Outcome]:
     """Several commands one after the other in one child, which is replaced where one of them ends it."""
     done: list[Outcome] = []

@@ -5,11 +5,12 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from .arena import fresh, published, run
-from .subjects import COMPARE, GENERATE, SMALL, TABLES, call_it_only, compare_here
+from .arena import fresh, in_child, published, run
+from .subjects import COMPARE, GENERATE, SMALL, TABLES, call_it_only, compare_here, save_estimator
 
 CONTINUED = ("train", *TABLES, "--model", "gwn-sym", "--runs", "1", "--checkpoint", "0", *SMALL)
 REFITTED = ("predict", "runs/only", "--refit", "--out", "refitted.csv")
@@ -43,6 +44,7 @@ def stores(template: Path, place: Path) -> Iterator[Stored]:
         ("run folder", (CONTINUED,), trained, ("runs/only/*",)),
         ("refitted", (CONTINUED, REFITTED), (*trained, "--refit"), ("runs/only/refit.*", "runs/only/config.json")),
         ("comparison", (COMPARE,), trained, ("runs/*/*",)),
+        ("estimator", (), ("predict", "estimator", "--out", "predictions.csv"), ("estimator/*",)),
         ("checkpoint", (), CONTINUED, ("runs/*/*.checkpoint",)),
         ("finished run", (CONTINUED,), CONTINUED, ("runs/*/*",)),
         ("graph folder", ((*GENERATE, "--out", "graph"),), FILES, ("graph/*",)),
@@ -54,6 +56,8 @@ def stores(template: Path, place: Path) -> Iterator[Stored]:
             assert done.code == 0, done.err
             if arguments[: len(trained)] == trained:
                 call_it_only(folder / "runs")
+        if name == "estimator":
+            in_child(partial(save_estimator, folder))
         if name == "checkpoint":
             run(arguments, folder, prepare=_stop_after_two)
             assert list(folder.glob("runs/*/*.checkpoint"))

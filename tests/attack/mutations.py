@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .arena import fresh, published, run, run_many
+from .arena import fresh, in_child, published, run, run_many
 from .bounds import arrays
-from .subjects import COMPARE, GENERATE, SMALL, TABLES, call_it_only, compare_here, write_tables
+from .subjects import COMPARE, GENERATE, SMALL, TABLES, call_it_only, compare_here, save_estimator, write_tables
 
 SECONDS = 20
 WORDS = (
@@ -152,7 +152,7 @@ def template(folder: Path) -> Path:
     )
     np.savez(folder / "g.npz", **parts)
     np.savez_compressed(folder / "c.npz", **parts)
-    _in_child(lambda: _save_pt(folder, parts))
+    in_child(lambda: _save_pt(folder, parts))
     small = ("--runs", "1", *SMALL)
     for arguments in (
         ("train", *TABLES, "--model", "gwn-sym", *small),
@@ -168,22 +168,10 @@ def template(folder: Path) -> Path:
     for found in list((folder / "compared").iterdir()):
         found.rename(folder / "runs" / ("compared" if (found / "comparison.json").exists() else found.name))
     made = run(("predict", "runs/only", "--refit", "--out", "refitted.csv"), folder)
-    _in_child(lambda: _save_estimator(folder))
+    in_child(lambda: save_estimator(folder))
     for name in ("studies", "tuned"):  # the settings are what was wanted
         shutil.rmtree(folder / name)
     return folder
-
-
-def _in_child(work: Any) -> None:
-    import os
-
-    child = os.fork()
-    if child == 0:
-        try:
-            work()
-        finally:
-            os._exit(0)
-    os.waitpid(child, 0)
 
 
 def _save_pt(folder: Path, parts: dict[str, Any]) -> None:
@@ -191,13 +179,6 @@ def _save_pt(folder: Path, parts: dict[str, Any]) -> None:
     from torch_geometric.data import Data
 
     torch.save(Data(**{name: torch.as_tensor(value) for name, value in parts.items()}), folder / "g.pt")
-
-
-def _save_estimator(folder: Path) -> None:
-    from gwn import WaveClassifier
-
-    found = WaveClassifier("mlp", epochs=2).fit(folder / "nodes.csv", folder / "edges.csv", label="topic")
-    found.save(folder / "estimator")
 
 
 def mutate(content: bytes, rng: random.Random) -> bytes:

@@ -123,3 +123,11 @@ def call_it_only(runs: Path) -> None:
     found = list(runs.glob("*/comparison.json")) or list(runs.glob("*/config.json"))
     if len(found) == 1:
         found[0].parent.rename(runs / "only")
+
+
+def save_estimator(folder: Path) -> None:
+    """A `WaveClassifier` that learnt the tables in a folder, as its folder `estimator`."""
+    from gwn import WaveClassifier
+
+    found = WaveClassifier("mlp", epochs=2).fit(folder / "nodes.csv", folder / "edges.csv", label="topic")
+    found.save(folder / "estimator")

@@ -83,6 +83,7 @@ def findings(root: Path) -> Iterator[Finding]:
         ".db": _database,
         ".npy": _array,
         ".safetensors": _weights,
+        ".parquet": _table,
     }
     graphs = {path.parent for path in root.rglob("meta.json")}
     for path in sorted(root.rglob("*")):
@@ -91,6 +92,8 @@ def findings(root: Path) -> Iterator[Finding]:
             check = _graph
         elif path.parent in graphs:
             continue  # belongs to the graph, which names its files
+        if path.suffix == ".parquet" and not path.with_name("config.json").is_file():
+            continue  # a table of the user's
         if check is None or any(part.startswith(".") for part in path.relative_to(root).parts):
             continue
         try:
@@ -150,6 +153,15 @@ def _weights(path: Path) -> str:
         return "of a run that was not finished"
     if not _is_run(path):
         read_weights(path, str(read_json(record)["sha256"]))
+    return ""
+
+
+def _table(path: Path) -> str:
+    """The tables of a saved estimator have their hashes in its configuration."""
+    from gwn.io import read_json
+    from gwn.training.predict import check_own_file
+
+    check_own_file(path, read_json(path.with_name("config.json")))
     return ""
 
 

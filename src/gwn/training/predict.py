@@ -191,14 +191,28 @@ def _rebuilt(folder: Path, config: Mapping[str, Any], weights: Mapping[str, Tens
     return network
 
 
+def check_own_file(path: Path, config: Mapping[str, Any]) -> None:
+    """Refuse a table of a run folder that is not the one that was saved with it."""
+    try:
+        sealed, found = config["dataset"]["files"][path.name], file_sha256(path)
+    except (KeyError, TypeError):
+        raise GWNError(f"{path} has no hash in config.json, which was edited; save the model again") from None
+    except OSError as error:
+        raise GWNError(f"{path} cannot be read: {error.strerror or error}; save the model again") from None
+    if found != sealed:
+        raise GWNError(f"{path} is not what was saved (SHA-256 differs); restore it, or save the model again")
+
+
 def _with_own_files(config: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Files that were saved within the run folder are found there, wherever it was moved to."""
+    """Files that were saved within the run folder are found there, wherever it was moved to, as they were saved."""
     origin = config.get("origin")
     if not isinstance(origin, Mapping):
         return config
     own = {
         key: str(folder.resolve() / name) for key, name in origin.items() if key in ("nodes", "edges") and name in OWN
     }
+    for path in map(Path, own.values()):
+        check_own_file(path, config)
     return {**config, "origin": {**origin, **own}}
 
 
