@@ -8,7 +8,19 @@ from pathlib import Path
 
 import typer
 
-from benchmarks import defaults, growth, labels, memory, outofcore, partitions, predictors, processes, speed, tables
+from benchmarks import (
+    defaults,
+    growth,
+    hundred_million,
+    labels,
+    memory,
+    outofcore,
+    partitions,
+    predictors,
+    processes,
+    speed,
+    tables,
+)
 from benchmarks.harness import Part, Settings, measure_parts, print_results, read_report, report
 from gwn.errors import GWNError
 from gwn.io import write_json
@@ -22,6 +34,7 @@ PARTS: dict[str, Part] = {
     "depth": memory.depth,
     "precomputed": outofcore.precomputed,
     "ten-million": outofcore.ten_million,
+    "hundred-million": hundred_million.hundred_million,
     "edges": growth.edges,
     "partitions": partitions.partitions,
     "processes": processes.processes,

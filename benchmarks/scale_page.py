@@ -62,12 +62,12 @@ def propagation(shape: Shape, features: int) -> float:
 
 
 def on_disk(nodes: float, arcs: float, features: int) -> float:
-    """Bytes of the graph folder, of the values of S, and of the propagated features."""
+    """Bytes of the graph folder and of the propagated features."""
     graph = 8 * nodes + FLOAT * arcs + FLOAT * nodes * features + 6 * nodes
-    return graph + FLOAT * arcs + 2 * FLOAT * nodes * (features + 1)
+    return graph + 2 * FLOAT * nodes * (features + 1)
 
 
-def columns_in(memory: float, nodes: float, buffers: int = 4) -> int:
+def columns_in(memory: float, nodes: float, buffers: int = 2) -> int:
     """How many columns can be propagated together in so much memory."""
     return int(memory // (FLOAT * nodes * buffers))
 
@@ -153,6 +153,18 @@ def files_table(parts: Parts) -> str:
     return markdown_table(rows) if len(rows) > 1 else NOT_YET
 
 
+def hundred_million_table(parts: Parts) -> str:
+    """The stages from nothing to predictions, beside what reading their files once takes."""
+    if "hundred-million" not in parts:
+        return NOT_YET
+    headings = ["stage", "seconds", "of a processor", "peak, GB", "GB read", "GB written"]
+    rows = [[*headings, "its files, GB", "left, GB", "reading its files once, seconds"]]
+    numbers = ("seconds", "cpu_seconds", "peak_gb", "read_gb", "written_gb", "files_read_gb", "files_left_gb")
+    for row in parts["hundred-million"]["rows"]:
+        rows.append([row["stage"], *(readable(row[name]) for name in (*numbers, "reading_once_seconds"))])
+    return markdown_table(rows)
+
+
 def partitions_table(parts: Parts) -> str:
     """What training on parts costs."""
     if "partitions" not in parts:
@@ -229,6 +241,7 @@ PAGE = Page(
         "arxiv": arxiv_table,
         "edges": edges_table,
         "files": files_table,
+        "hundred-million": hundred_million_table,
         "partitions": partitions_table,
         "paper": paper_table,
         "processes": processes_table,

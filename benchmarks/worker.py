@@ -23,8 +23,8 @@ from benchmarks.problem import Problem, problem_in, problem_of, uniform_graph
 from benchmarks.timing import fixed_threads
 from gwn.data import load_dataset
 from gwn.errors import GWNError
+from gwn.memory import PeakMemory
 from gwn.registry import lookup
-from gwn.training.memory import PeakMemory
 
 ROOT = Path(__file__).resolve().parent.parent
 

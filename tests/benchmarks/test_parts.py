@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from benchmarks import growth, memory, outofcore, partitions, processes, speed
+from benchmarks import growth, hundred_million, memory, outofcore, partitions, processes, speed
 from benchmarks.__main__ import PARTS
 from benchmarks.harness import Settings, measure_parts, report
 from benchmarks.problem import arxiv_folder, uniform_graph
@@ -73,6 +73,8 @@ def test_large_graphs_and_their_page(settings: Settings, monkeypatch: pytest.Mon
     assert [row["epochs"] for row in parts["precomputed"]["rows"]] == [2, 2]
     assert [(row["dataset"], row["parts"]) for row in parts["partitions"]["rows"]] == [("csbm", 0), ("csbm", 4)]
     assert [v["passed"] for v in parts["processes"]["verdicts"]] == [True, True]
+    numbers = dict.fromkeys(("seconds", "cpu_seconds", "peak_gb", "read_gb", "written_gb", *hundred_million.FLOOR), 1.5)
+    parts["hundred-million"] = {"rows": [{"stage": "convert", **numbers}], "verdicts": []}
     page = PAGE.filled((ROOT / PAGE.path).read_text(encoding="utf-8"), parts)
     assert NOT_YET not in page
     assert "| gwn-sym | time of a training step / PyG's GCN |" in page
@@ -89,6 +91,35 @@ def test_ten_million_edges_go_through_the_command(settings: Settings, monkeypatc
     result = outofcore.ten_million(settings)
     assert result.facts["nodes"] == 200
     assert not result.verdicts[0].passed  # 9 GB
+
+
+def test_a_hundred_million_edges_go_from_nothing_to_predictions(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A ten-thousandth of them, in this process; what was finished is not done again."""
+    done = []
+
+    def here(command: list[str], log: Path, threads: int) -> dict[str, float]:
+        module, *arguments = command
+        if module == "gwn":
+            with pytest.raises(SystemExit) as stop:
+                gwn_main(arguments)
+            assert stop.value.code == 0
+        else:
+            hundred_million.run_stage(*arguments)
+        done.append(arguments[0])
+        return {"seconds": 1.0, "cpu_seconds": 1.0, "peak_gb": 7.0, "read_gb": 1.0, "written_gb": 1.0}
+
+    monkeypatch.setattr(hundred_million, "_measured", here)
+    small = replace(settings, shrink=5_000)
+    result = hundred_million.hundred_million(small)
+    assert done == ["data", "tables", "data", "propagate", "train", "predict"]
+    assert [row["stage"] for row in result.rows] == ["generate", "tables", "convert", "propagate", "train", "predict"]
+    assert all(row["files_left_gb"] > 0 for row in result.rows)
+    assert result.facts["test_accuracy"] > 0.5
+    assert not any(verdict.passed for verdict in result.verdicts)  # 7 GB
+    assert hundred_million.hundred_million(small).rows == result.rows
+    assert len(done) == 6
 
 
 def test_memory_measures_what_its_verdicts_ask_for(settings: Settings) -> None:

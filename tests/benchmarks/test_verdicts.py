@@ -12,6 +12,7 @@ import pytest
 
 from benchmarks.growth import curve_row, curve_verdicts
 from benchmarks.harness import Verdict, read_report, slope
+from benchmarks.hundred_million import hundred_million_verdicts
 from benchmarks.memory import ATTENTION_STEPS, FLAT, FLAT_STEPS, depth_verdicts, memory_verdicts
 from benchmarks.outofcore import precomputed_verdicts, ten_million_verdicts
 from benchmarks.processes import process_verdicts
@@ -121,6 +122,7 @@ JUDGES = {
     "depth": depth_verdicts,
     "precomputed": precomputed_verdicts,
     "ten-million": ten_million_verdicts,
+    "hundred-million": hundred_million_verdicts,
     "processes": process_verdicts,
 }
 

@@ -156,7 +156,7 @@ def generate(
     ),
     mixing: float | None = typer.Option(None, help="Share of edges drawn between communities. Default: 0.1."),
     seed: int = typer.Option(0, help="The same seed gives the same bytes."),
-    memory: str = typer.Option("1GB", help="What sorting the edges may take."),
+    memory: str = typer.Option("1GB", help="What the process may hold."),
     force: bool = typer.Option(False, "--force", help="Replace a graph folder that is already there."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress."),
 ) -> None:
@@ -172,7 +172,7 @@ def generate(
     """
     from gwn.cli.progress import TerminalBar
     from gwn.data.folders.generate import BlockModel, generate_folder, model_like
-    from gwn.training.memory import parse_memory
+    from gwn.memory import parse_memory
 
     given = {"nodes": nodes, "edges": edges, "features": features, "classes": classes, "homophily": homophily}
     given |= {"communities": communities, "mixing": mixing}
@@ -190,7 +190,7 @@ def generate(
             out,
             memory=parse_memory(memory),
             force=force,
-            on_part=lambda what, done, total: bar.update(1000 * done // max(1, total), what),
+            on_part=lambda what, done, total: bar.stage(f"generating {what}", 1000 * done / max(1, total), 1000),
         )
     typer.echo(f"{folder.num_nodes:,} nodes and {folder.num_arcs // 2:,} edges in {out}")
 
@@ -205,7 +205,7 @@ def convert(
     target_column: TargetColumn = None,
     drop_columns: DropColumns = [],  # noqa: B006
     no_header: NoHeader = [],  # noqa: B006
-    memory: str = typer.Option("1GB", help="What sorting the edges may take."),
+    memory: str = typer.Option("1GB", help="What the process may hold."),
     force: bool = typer.Option(False, "--force", help="Replace a graph folder that is already there."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress."),
 ) -> None:
@@ -216,7 +216,7 @@ def convert(
     from gwn.cli.progress import TerminalBar
     from gwn.cli.source import how_it_was_read
     from gwn.data.folders.convert import convert as convert_tables
-    from gwn.training.memory import parse_memory
+    from gwn.memory import parse_memory
 
     with TerminalBar("converting", 1000, "per mille", quiet=quiet) as bar:
         folder = convert_tables(
@@ -231,7 +231,7 @@ def convert(
             no_header=no_header,
             memory=parse_memory(memory),
             force=force,
-            on_done=lambda what, share: bar.update(int(1000 * share), what),
+            on_done=lambda what, share: bar.stage(f"converting {what}", 1000 * share, 1000),
         )
     if not quiet:
         typer.echo(how_it_was_read({"edges": edges, "nodes": nodes, "schema": folder.meta["schema"]}), err=True)

@@ -43,6 +43,7 @@ def predict(
     raw_cells: bool = typer.Option(False, "--raw-cells", help=RAW_CELLS_HELP),
     device: str = typer.Option("auto", help="auto, cpu, cuda or mps."),
     as_json: bool = typer.Option(False, "--json", help="Print what was done as JSON."),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress."),
 ) -> None:
     """Write node id, known label, prediction, confidence and probabilities as CSV, for the same graph or a new one.
 
@@ -52,6 +53,7 @@ def predict(
 
       gwn predict runs/mine-gwn-fa-0123456789ab --edges new-edges.csv --nodes new-nodes.csv
     """
+    from gwn.cli.progress import TerminalBar
     from gwn.cli.source import changed_files, predict_folder, reopen
     from gwn.io import require_writable
     from gwn.training import find_run_folder
@@ -70,7 +72,16 @@ def predict(
     together = mean or (not asked and memory is None and count > 1)
     if memory is not None:
         trained, how = _one_run(folder, number, count)
-        written = predict_folder(trained, graph, runs, out, memory, raw_cells)
+        with TerminalBar("reading", 1000, "per mille", quiet=quiet) as bar:
+            written = predict_folder(
+                trained,
+                graph,
+                runs,
+                out,
+                memory,
+                raw_cells,
+                lambda what, done, total: bar.stage(what, 1000 * done / total, 1000),
+            )
     else:
         same = edges is None and graph is None
 

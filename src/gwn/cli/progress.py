@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
@@ -13,6 +14,14 @@ if TYPE_CHECKING:
     from gwn.training import RunResult
 
 B = TypeVar("B", bound="TerminalBar")
+SECONDS_BETWEEN_LINES = 30.0
+
+
+def in_words(seconds: float) -> str:
+    """A time that is left, no more exact than it is."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 class TerminalBar:
@@ -20,6 +29,7 @@ class TerminalBar:
 
     def __init__(self, what: str, total: int, unit: str, *, quiet: bool = False) -> None:
         self.quiet = quiet
+        self._stage, self._began, self._said, self._at = "", 0.0, 0.0, 0.0
         self._bar: Progress | None = None
         if not quiet and sys.stderr.isatty():
             from rich import progress as rich
@@ -29,7 +39,7 @@ class TerminalBar:
                 rich.TextColumn("{task.description}"),
                 rich.BarColumn(),
                 rich.MofNCompleteColumn(),
-                rich.TextColumn(unit),
+                rich.TextColumn("{task.fields[unit]}"),
                 rich.TimeElapsedColumn(),
                 rich.TextColumn("left"),
                 rich.TimeRemainingColumn(elapsed_when_finished=False),
@@ -37,7 +47,7 @@ class TerminalBar:
                 transient=True,
                 speed_estimate_period=600,  # trials and runs are slow: seconds of memory would say nothing
             )
-            self._task = self._bar.add_task(what, total=total)
+            self._task = self._bar.add_task(what, total=total, unit=unit)
 
     @property
     def shown(self) -> bool:
@@ -52,6 +62,24 @@ class TerminalBar:
         """So much of one part of the work is done; parts follow one another on the same bar."""
         if self._bar is not None:
             self._bar.update(self._task, completed=completed, total=total, description=what)
+
+    def stage(self, what: str, completed: float, total: float, unit: str = "per mille") -> None:
+        """As `phase`, of a part whose pace says nothing of the others: the time left is its own.
+
+        Without a terminal a line now and then says the same, so that a log shows that it goes on.
+        """
+        now = time.monotonic()
+        new = what != self._stage
+        if new:
+            self._stage, self._began, self._said, self._at = what, now, now, completed
+        if self._bar is not None:
+            if new:
+                self._bar.reset(self._task, total=total, unit=unit)
+            self._bar.update(self._task, completed=completed, description=what)
+        elif now - self._said >= SECONDS_BETWEEN_LINES and completed > self._at:
+            self._said = now
+            left = (now - self._began) * (total - completed) / (completed - self._at)
+            self.say(f"{what}: {completed / total:.0%}, about {in_words(left)} left")
 
     def say(self, line: str) -> None:
         """Something a person should know: above the bar, or on standard error."""
@@ -88,9 +116,11 @@ class TrainingProgress(TerminalBar):
         text = f"{self.label} run {run + 1}, validation {score_text(self.metric, score, 1)}".strip()
         self.update(self._done * self.epochs + epoch, text)
 
-    def on_columns(self, done: int, total: int) -> None:
+    def on_columns(self, done: float, total: int) -> None:
         """So many columns of the features have been propagated, before the first epoch."""
-        self.update(self._done * self.epochs, f"propagating, {done} of {total} columns")
+        self.stage("propagating", done, total, "columns")
+        if done == total:
+            self.stage("training", self._done * self.epochs, self.runs * self.epochs, "epochs")
 
     def on_run(self, result: RunResult) -> None:
         """One run is done, perhaps before its last epoch."""

@@ -17,11 +17,11 @@ from gwn.data.folders.folder import GraphFolder, is_folder
 from gwn.data.origin import by_name, open_origin
 from gwn.data.schema import TASKS, FeatureSchema
 from gwn.errors import GWNError
-from gwn.outofcore.experiment import FileExperiment, OnColumns, predict_to_csv, require_in_memory
+from gwn.memory import parse_memory
+from gwn.outofcore.experiment import FileExperiment, OnColumns, OnDone, predict_to_csv, require_in_memory
 from gwn.registry import require_known
 from gwn.spreadsheet import Written
 from gwn.training import Experiment, TrainedModel
-from gwn.training.memory import parse_memory
 
 Origin = dict[str, Any]
 COLUMN_KINDS = {
@@ -162,11 +162,17 @@ class OnFiles:
 
 
 def predict_folder(
-    trained: TrainedModel, graph: Path | None, root: Path, out: Path, memory: str, raw_cells: bool = False
+    trained: TrainedModel,
+    graph: Path | None,
+    root: Path,
+    out: Path,
+    memory: str,
+    raw_cells: bool = False,
+    on_done: OnDone = lambda what, done, total: None,
 ) -> Written:
     """Predictions for the folder a model was trained on, or for another one."""
     origin = (trained.config.get("origin") or {}).get("dataset")
     folder = open_folder(origin if graph is None else str(graph))
     if folder is None:
         raise GWNError("--memory goes with a graph folder: name one with --graph, or leave --memory out")
-    return predict_to_csv(trained, folder, root, out, memory=parse_memory(memory), raw_cells=raw_cells)
+    return predict_to_csv(trained, folder, root, out, memory=parse_memory(memory), raw_cells=raw_cells, on_done=on_done)

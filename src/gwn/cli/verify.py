@@ -166,7 +166,7 @@ def _table(path: Path) -> str:
 
 
 def _array(path: Path) -> str:
-    from gwn.data.folders.folder import check_array
+    from gwn.data.folders.arrays import check_array
     from gwn.io import read_json
 
     record = path.with_suffix(".json")

@@ -24,6 +24,9 @@ from gwn.io import require_fields
 
 Rows = NDArray[np.int64]
 
+MANY = 1000
+"""Cells that are looked at first: mostly they decide what millions more could not change."""
+
 FEW = 10
 """A text column of more different values than this, and than half the rows, is prose or an identifier."""
 
@@ -320,7 +323,7 @@ def is_skewed(values: Floats) -> bool:
     """
     if np.abs(values).max() > HUGE:
         return True
-    if np.unique(values).size <= FEW:
+    if np.unique(values[:MANY]).size <= FEW and np.unique(values).size <= FEW:
         return False
     low, median, high = np.percentile(values, [25, 50, 75])
     return bool(high == low or np.abs(values - median).max() > 8 * (high - low) / 1.349)
@@ -354,6 +357,8 @@ def _decide(table: Table, name: str, standardise: bool) -> Column:
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         return _date(table, name, "")
     numeric = pa.types.is_floating(kind) or pa.types.is_integer(kind)
+    if numeric and _differs_at_once(table.columns[name]):
+        return _number(table, name, "", standardise)
     cells = table.text(name)
     filled = cells.filter(pc.not_equal(cells, ""))
     missing = len(filled) < table.rows
@@ -382,7 +387,7 @@ def _number(table: Table, name: str, notation: str, standardise: bool) -> Column
     if odd:
         notes.append(odd)
     known = values[~np.isnan(values)]
-    if known.size == 0 or np.unique(known).size == 1:
+    if known.size == 0 or known.min() == known.max():
         return LeftOut(name=name, note="no two finite numbers differ: left out")
     if standardise and is_skewed(known):
         notes.append("skewed: by its quantiles")
@@ -442,6 +447,12 @@ def _category(table: Table, name: str, filled: Any, missing: bool) -> Column:
         other=pooled > 0,
         note=f"{pooled:,} rare categories are one" if pooled else "",
     )
+
+
+def _differs_at_once(column: Any) -> bool:
+    """Whether the first cells of a column of numbers are more than a pair, which might be yes and no: then the others
+    need not be written as text to know what it is."""
+    return len(pc.unique(column.slice(0, MANY).drop_null())) > 4
 
 
 def _is_boolean(table: Table, name: str, distinct: Any) -> bool:

@@ -54,6 +54,8 @@ def _is_missing_id(table: Table, named: Any) -> bool:
 
 def _numbers_above_numbers(table: Table) -> bool:
     """Whether numbers stand above all columns of numbers; 0, 1, 2, ... are numbers of columns and no data."""
+    if numbers_of(pa.array(list(table.columns), pa.string()))[1].all():
+        return False
     numeric = [name for name in table.columns if _is_numeric(table, name)]
     values, wrong = numbers_of(pa.array(numeric, pa.string()))
     if not numeric or wrong.any() or np.isnan(values).any():

@@ -65,22 +65,10 @@ class Table:
 
         Other columns without a name are called column-1, column-2, ... by their place, unless they are empty.
         """
-        cells: dict[str, Any] = {}
-        row_names = None
-        for place, written in enumerate(table.column_names):
-            name, column = str(written).strip(), table.column(place).combine_chunks()
-            if name in INDEX_NAMES:
-                if _holds_nothing(column) or (_are_row_numbers(column) and not cells):
-                    continue
-                name = f"column-{place + 1}"
-                row_names = row_names if cells else name
-            if name in cells:
-                data = ", or say --no-header edges or nodes where the first line is data" if NUMERAL.match(name) else ""
-                raise GWNError(f"{path} has two columns named {name!r}; rename one{data}")
-            cells[name] = column
+        places, row_names = named_columns(path, table.column_names, lambda place: table.column(place).combine_chunks())
         return cls(
             path,
-            cells,
+            {name: table.column(place).combine_chunks() for name, place in places.items()},
             table.num_rows,
             decimal_comma=decimal_comma,
             content_hash=content_hash,
@@ -124,7 +112,7 @@ class Table:
     def numbers(self, name: str, notation: str = "") -> tuple[Floats, Mask]:
         """A column as numbers, NaN where it is missing, and which cells hold something that is no number."""
         column = self.columns[name]
-        if pa.types.is_floating(column.type) or pa.types.is_integer(column.type):
+        if _holds_numbers(column.type):
             values = pc.cast(column, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
             return values, np.zeros(self.rows, dtype=bool)
         return self._parsed(name, notation, lambda: numbers_of(self.text(name), notation, self.decimal_comma))
@@ -137,13 +125,17 @@ class Table:
         return self._parsed(name, written, lambda: days_of(self.text(name), written))
 
     def _parsed(self, name: str, how: str, parse: Callable[[], tuple[Floats, Mask]]) -> tuple[Floats, Mask]:
-        """Text is parsed once: every run asks for the same columns again."""
+        """Text is parsed once: every run asks for the same columns again. Columns that are not kept are parsed anew."""
+        if not isinstance(self.columns, dict):
+            return parse()
         if (name, how) not in self.parsed:
             self.parsed[name, how] = parse()
         return self.parsed[name, how]
 
     def is_readable(self, name: str) -> bool:
         """Whether a column holds single values that can be written as text."""
+        if _holds_numbers(self.columns[name].type):
+            return True
         try:
             self.text(name)
         except GWNError:
@@ -159,6 +151,26 @@ class Table:
     def cell(self, name: str, row: int) -> str:
         """One cell as it was written, for messages."""
         return str(self.columns[name][row].as_py())
+
+
+def named_columns(
+    path: Path, written: Sequence[str], column_at: Callable[[int], Any]
+) -> tuple[dict[str, int], str | None]:
+    """The places of columns by their names, and the one that holds row names; see `Table.from_arrow`."""
+    places: dict[str, int] = {}
+    row_names = None
+    for place, name in enumerate(str(name).strip() for name in written):
+        if name in INDEX_NAMES:
+            column = column_at(place)
+            if _holds_nothing(column) or (_are_row_numbers(column) and not places):
+                continue
+            name = f"column-{place + 1}"
+            row_names = row_names if places else name
+        if name in places:
+            data = ", or say --no-header edges or nodes where the first line is data" if NUMERAL.match(name) else ""
+            raise GWNError(f"{path} has two columns named {name!r}; rename one{data}")
+        places[name] = place
+    return places, row_names
 
 
 def read_table(path: Path, *, header: bool = True) -> Table:
@@ -277,6 +289,10 @@ def csv_layout(path: Path, header: bool) -> tuple[str, list[str]]:
 
 
 SUFFIXES = {".csv": _read_csv, ".tsv": _read_csv, ".parquet": _read_parquet, ".pq": _read_parquet}
+
+
+def _holds_numbers(kind: Any) -> bool:
+    return bool(pa.types.is_floating(kind) or pa.types.is_integer(kind))
 
 
 def _holds_nothing(column: Any) -> bool:

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from gwn.adjacency import Adjacency
-from gwn.data.folders.folder import GraphFolder, as_tensor
+from gwn.data.folders.arrays import as_tensor
+from gwn.data.folders.folder import GraphFolder
 from gwn.distributed.halo import Exchange, HaloMatrix, HaloPattern
 from gwn.distributed.process_group import Message, ProcessGroup
 from gwn.graph import Graph

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import pyarrow as pa
 
 from gwn.data import Split
 from gwn.data.folders.folder import GraphFolder
 from gwn.errors import GWNError
 from gwn.io import require_space
+from gwn.memory import say_memory
 from gwn.networks import GWN
-from gwn.outofcore.fit import fit_files, predict_files
-from gwn.outofcore.propagate import propagate
-from gwn.spreadsheet import Written, write_csv
+from gwn.outofcore.fit import chunk_rows, fit_files, predict_files
+from gwn.outofcore.propagate import PropagatedFeatures, propagate
+from gwn.spreadsheet import Written, write_columns
 from gwn.training.checkpoint import Checkpoints
 from gwn.training.experiment import Experiment, OnProgress, record_run
 from gwn.training.loop import seed_everything
-from gwn.training.memory import say_memory
 from gwn.training.outputs import probabilities
 from gwn.training.predict import TrainedModel
 from gwn.training.result import RunResult
 
-OnColumns = Callable[[int, int], None]
+OnColumns = Callable[[float, int], None]
+OnDone = Callable[[str, float, int], None]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -92,7 +95,14 @@ def require_in_memory(graph: GraphFolder, width: int, memory: int) -> None:
 
 
 def predict_to_csv(
-    trained: TrainedModel, graph: GraphFolder, root: Path, out: Path, *, memory: int, raw_cells: bool = False
+    trained: TrainedModel,
+    graph: GraphFolder,
+    root: Path,
+    out: Path,
+    *,
+    memory: int,
+    raw_cells: bool = False,
+    on_done: OnDone = lambda what, done, total: None,
 ) -> Written:
     """Node, predicted class and probabilities of all nodes as CSV, as `gwn predict` writes them.
 
@@ -105,21 +115,36 @@ def predict_to_csv(
     if graph.num_features != trained.config["dataset"]["features"]:
         expected = trained.config["dataset"]["features"]
         raise GWNError(f"this model was trained on {expected} features, {graph.path} has {graph.num_features}")
-    names = trained.class_names
-    require_space(out, graph.num_nodes * 10 * len(names))
-    features = propagate(graph, network, root, memory=memory)
-    ids = _ids(graph)
-    known = (None if label < 0 else graph.class_names[label] for label in map(int, graph.y))
-    heat = trained.run.temperature
-    rows = (
-        [next(ids), next(known), names[best], row[best], *row]
-        for shares in (probabilities(logits, heat) for logits in predict_files(network, features))
-        for row, best in zip(shares.tolist(), shares.argmax(1).tolist(), strict=True)
+    require_space(out, graph.num_nodes * (BYTES_OF_A_CELL * (len(trained.class_names) + 1) + BYTES_OF_NAMES))
+    features = propagate(
+        graph, network, root, memory=memory, on_columns=lambda done, total: on_done("propagating", done, total)
     )
-    headings = ["node", "known", "predicted", "confidence", *(f"p_{name}" for name in names)]
-    return write_csv(out, headings, rows, raw=raw_cells)
+    headings = ["node", "known", "predicted", "confidence", *(f"p_{name}" for name in trained.class_names)]
+    return write_columns(out, headings, _predictions(trained, network, graph, features, on_done), raw=raw_cells)
 
 
-def _ids(graph: GraphFolder) -> Iterator[object]:
-    named: Iterable[object] | None = graph.node_ids()
-    return iter(range(graph.num_nodes) if named is None else named)
+BYTES_OF_A_CELL = 12
+BYTES_OF_NAMES = 40
+"""Of a line: the node and two classes."""
+
+
+def _predictions(
+    trained: TrainedModel, network: GWN, graph: GraphFolder, features: PropagatedFeatures, on_done: OnDone
+) -> Iterator[list[pa.Array]]:
+    """The columns of the file, a chunk of nodes at a time."""
+    y, first, size = graph.reader("y"), 0, chunk_rows(features)
+    own, names = pa.array(graph.class_names, pa.string()), pa.array(trained.class_names, pa.string())
+    for ids, logits in zip(graph.id_batches(size), predict_files(network, features), strict=True):
+        shares = probabilities(logits, trained.run.temperature)
+        best = shares.argmax(1)
+        known = y.rows(first, first + len(best))
+        columns = [
+            ids,
+            own.take(pa.array(known, mask=known < 0)),
+            names.take(pa.array(best.numpy())),
+            pa.array(shares.gather(1, best[:, None])[:, 0].numpy()),
+            *(pa.array(column) for column in shares.t().contiguous().numpy()),
+        ]
+        first += len(best)
+        on_done("writing", first, graph.num_nodes)
+        yield columns

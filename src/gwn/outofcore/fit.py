@@ -7,7 +7,7 @@ without jumping about in the files, and the same whether a chunk is read again o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -18,9 +18,11 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
+from gwn.data.folders.arrays import read_ahead
 from gwn.data.folders.folder import GraphFolder
 from gwn.data.splits import Split
 from gwn.errors import Diverged, GWNError
+from gwn.memory import require_left
 from gwn.networks import GWN
 from gwn.networks.precomputed import class_weights, features_times_weights
 from gwn.outofcore.propagate import PropagatedFeatures
@@ -28,9 +30,11 @@ from gwn.training.checkpoint import Checkpoints, Fit
 from gwn.training.config import TrainConfig
 from gwn.training.loop import Evaluation, Loss, OnEpoch, Task, train_task
 from gwn.training.loss import NodeLoss, balanced_weights, loss_for
-from gwn.training.memory import anonymous_bytes, left_of, say_memory
 
 CHUNK_BYTES = 1 << 23
+SPARE = 12 * CHUNK_BYTES
+"""Kept free in training: two chunks on their way from the files, and a batch with its gradients."""
+
 BATCH = 8192
 """Rows of one step where `batch_size` is 0: a chunk is the most there could be."""
 
@@ -41,13 +45,13 @@ class Chunk:
 
     first: int
     last: int
-    chosen: NDArray[np.int64]
+    chosen: NDArray[np.int32]
 
 
 class RowReader:
     """The rows of one part of a split, chunk by chunk, kept in memory as far as `room` bytes go."""
 
-    def __init__(self, features: PropagatedFeatures, y: NDArray[np.int32], nodes: Tensor, room: int) -> None:
+    def __init__(self, features: PropagatedFeatures, y: NDArray[np.int32], nodes: Tensor, room: int = 0) -> None:
         self.features, self.y = features, y
         self.chunks = list(_chunks(features, nodes.numpy()))
         self.count = int(nodes.numel())
@@ -69,6 +73,10 @@ class RowReader:
             self._kept[number] = found
         return found
 
+    def in_order(self, numbers: Iterable[int]) -> Iterator[tuple[Tensor, Tensor]]:
+        """These chunks; while one is worked on, the next is read."""
+        return read_ahead(partial(self.__getitem__, number) for number in numbers)
+
     def __len__(self) -> int:
         return len(self.chunks)
 
@@ -87,19 +95,14 @@ def fit_files(
     """Train the linear maps of `model` on propagated features; the same function as the network with `precompute`."""
     if config.dtype != "float32":
         raise GWNError(f"propagated features on disk are float32; got dtype {config.dtype}")
-    room = left_of(memory) - 4 * CHUNK_BYTES
-    if room < 0:
-        needed = anonymous_bytes() + 4 * CHUNK_BYTES
-        raise GWNError(f"training in mini-batches needs {say_memory(needed)}; {say_memory(memory)} were allowed")
-    parts = []
-    for nodes in (split.train, split.val, split.test):
-        reader = RowReader(features, graph.y, nodes, room)
-        kept = min(room, 4 * features.columns * reader.count)
-        reader.room, room = kept, room - kept
-        parts.append(reader)
-    train, val, test = parts
     labels = torch.from_numpy(graph.y[split.train.numpy()].astype(np.int64))
     loss = loss_for(balanced_weights(labels, graph.num_classes, config))
+    del labels
+    parts = train, val, test = [RowReader(features, graph.y, nodes) for nodes in (split.train, split.val, split.test)]
+    room = require_left("training in mini-batches", SPARE, memory) - SPARE
+    for reader in parts:
+        reader.room = min(room, 4 * features.columns * reader.count)
+        room -= reader.room
     task = FileTask(model, train, val, test, batch=config.batch_size or BATCH, loss=loss)
     resumed = None if checkpoints is None else checkpoints.load()
     return train_task(model, task, config, on_epoch, resumed=resumed, checkpoints=checkpoints)
@@ -114,8 +117,7 @@ class FileTask(Task):
         self.model, self.train, self.val, self.test, self.batch, self.loss = model, train, val, test, batch, loss
 
     def losses(self) -> Iterator[Loss]:
-        for number in torch.randperm(len(self.train)).tolist():
-            x, y = self.train[number]
+        for x, y in self.train.in_order(torch.randperm(len(self.train)).tolist()):
             for rows in _slices(len(y), self.batch):
                 yield partial(row_loss, self.model, x[rows], y[rows], self.loss)
 
@@ -151,28 +153,33 @@ def _score(model: GWN, rows: RowReader) -> tuple[float, float]:
     """Accuracy and mean loss, summed up chunk by chunk."""
     model.eval()
     right, loss = 0, 0.0
-    for number in range(len(rows)):
-        x, y = rows[number]
+    for x, y in rows.in_order(range(len(rows))):
         logits = logits_of_rows(model, x)
         right += int((logits.argmax(1) == y).sum())
         loss += F.cross_entropy(logits, y, reduction="sum").item()
     return right / rows.count, loss / rows.count
 
 
+def chunk_rows(features: PropagatedFeatures) -> int:
+    """Rows that are read together."""
+    return max(1, CHUNK_BYTES // (4 * features.columns))
+
+
 def _chunks(features: PropagatedFeatures, nodes: NDArray[np.int64]) -> Iterator[Chunk]:
     """The stretches of rows that hold any of these (sorted) nodes."""
-    size = max(1, CHUNK_BYTES // (4 * features.columns))
+    size = chunk_rows(features)
     for first in range(0, features.nodes, size):
         last = min(first + size, features.nodes)
         inside = nodes[np.searchsorted(nodes, first) : np.searchsorted(nodes, last)]
         if inside.size:
-            yield Chunk(first=first, last=last, chosen=inside - first)
+            yield Chunk(first=first, last=last, chosen=(inside - first).astype(np.int32))
 
 
 @torch.no_grad()
 def predict_files(model: GWN, features: PropagatedFeatures) -> Iterator[Tensor]:
     """Logits of all nodes in order, chunk by chunk."""
     model.eval()
-    size = max(1, CHUNK_BYTES // (4 * features.columns))
-    for first in range(0, features.nodes, size):
-        yield logits_of_rows(model, features.rows(first, min(first + size, features.nodes)))
+    size = chunk_rows(features)
+    starts = range(0, features.nodes, size)
+    for rows in read_ahead(partial(features.rows, first, min(first + size, features.nodes)) for first in starts):
+        yield logits_of_rows(model, rows)

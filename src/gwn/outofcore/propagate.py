@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from gwn.data.folders.folder import ArrayWriter, GraphFolder, check_array, open_array
+from gwn.data.folders.arrays import ArrayReader, ArrayWriter, check_array, open_array
+from gwn.data.folders.folder import GraphFolder
 from gwn.errors import GWNError
 from gwn.io import being_written, content_key, make_folder, read_json, require_space, safe_name, write_json
+from gwn.laplacians import Operator
+from gwn.memory import require_left
 from gwn.networks import GWN
-from gwn.outofcore.mapped import mapped_adjacency
-from gwn.schemes import integrate
-from gwn.training.memory import anonymous_bytes, left_of, say_memory
+from gwn.outofcore.adjacency import BLOCK_BYTES, file_adjacency
 
 NAME = re.compile(r"columns-(\d+)-(\d+)\.json")
 
@@ -53,15 +55,16 @@ class PropagatedFeatures:
         return 4 * self.nodes * self.columns
 
     @cached_property
-    def _maps(self) -> list[NDArray[Any]]:
-        return [open_array(block.path, block.record) for block in self.blocks]
+    def _readers(self) -> list[ArrayReader]:
+        return [ArrayReader(block.path, block.record) for block in self.blocks]
 
-    def rows(self, first: int, last: int, chosen: NDArray[np.int64] | None = None) -> Tensor:
+    def rows(self, first: int, last: int, chosen: NDArray[np.integer[Any]] | None = None) -> Tensor:
         """Rows `first` ... `last - 1`, or those among them that are `chosen` (numbers counted from `first`)."""
         count = last - first if chosen is None else len(chosen)
         out = np.empty((count, self.columns), dtype=np.float32)
-        for block, mapped in zip(self.blocks, self._maps, strict=True):
-            part = mapped[first:last] if chosen is None else mapped[first:last][chosen]
+        for block, reader in zip(self.blocks, self._readers, strict=True):
+            part = reader.rows(first, last)
+            part = part if chosen is None else part[chosen]
             size = block.last - block.first
             out[:, block.first : block.last] = part[:, :size]
             out[:, self.width + block.first : self.width + block.last] = part[:, size:]
@@ -106,10 +109,11 @@ def gaps(blocks: list[Block], width: int) -> list[tuple[int, int]]:
 
 
 ROWS = 1 << 14
-SPARE = 1 << 25
-"""Kept free for what is small: a chunk of rows on its way to a file, row pointers of a block."""
+SPARE = BLOCK_BYTES + (1 << 25)
+"""Kept free for what does not grow with the graph: blocks of rows of S, and rows on their way from and to files."""
 
-OnColumns = Callable[[int, int], None]
+OnColumns = Callable[[float, int], None]
+"""Hears how many columns are done, a column on its way counted by its steps, and how many there are."""
 
 
 def propagate(
@@ -133,19 +137,29 @@ def propagate(
     if missing:
         at_once = columns_at_once(graph, model, memory)
         columns = sum(last - first for first, last in missing)
-        require_space(place, 4 * (2 * columns * graph.num_nodes + graph.num_arcs))
-        operator = model.laplacian.on(mapped_adjacency(graph, place))
-        done = width - sum(last - first for first, last in missing)
+        require_space(place, 4 * graph.num_nodes * (2 * columns + at_once))
+        operator = model.scheme.prepare(model.laplacian.on(file_adjacency(graph)))
+        done = width - columns
         for begin, end in missing:
             for first in range(begin, end, at_once):
                 last = min(first + at_once, end)
                 on_columns(done, width)
+                course = _course(done, last - first, 2 * model.num_steps)
                 with torch.no_grad():
-                    _write_block(graph, model, operator, place, first, last)
+                    _write_block(graph, model, operator, place, first, last, partial(_tell, on_columns, course, width))
                 done += last - first
         on_columns(width, width)
         blocks = find_blocks(place, check=False)
     return PropagatedFeatures(nodes=graph.num_nodes, width=width, blocks=tuple(blocks))
+
+
+def _course(done: int, columns: int, steps: int) -> Iterator[float]:
+    """How many columns are done after each step of a block; the last share of it is writing."""
+    return (done + columns * step / (steps + 1) for step in range(1, steps + 1))
+
+
+def _tell(on_columns: OnColumns, course: Iterator[float], width: int) -> None:
+    on_columns(next(course), width)
 
 
 def require_fixed(model: GWN) -> None:
@@ -169,52 +183,69 @@ def description(graph: GraphFolder, model: GWN) -> dict[str, object]:
 
 
 def buffers(model: GWN) -> int:
-    """How many [N, columns] matrices a block holds at its peak: input, rest, two states, and what a scheme adds."""
-    return 4 + model.scheme.buffers
+    """How many [N, columns] matrices a block holds at its peak: two states, and what a scheme adds."""
+    return 2 + model.scheme.buffers
 
 
 def columns_at_once(graph: GraphFolder, model: GWN, memory: int) -> int:
     """The widest block that the memory holds, or an error that says what one column needs."""
     column = 4 * graph.num_nodes * buffers(model)
-    left = left_of(memory) - SPARE
-    if left < column:
-        needed = anonymous_bytes() + SPARE + column
-        raise GWNError(
-            f"{graph.path} does not fit: one column of {graph.num_nodes:,} nodes needs {say_memory(needed)} with this "
-            f"process, and {say_memory(memory)} were allowed; use --memory {-(-needed // 10**6) + 1}MB or more"
-        )
+    always = SPARE + 4 * graph.num_nodes  # what S keeps in memory
+    what = f"{graph.path} does not fit: one column of {graph.num_nodes:,} nodes"
+    left = require_left(what, always + column, memory) - always
     widest = min(graph.num_features + 1, left // column)
     blocks = -(-(graph.num_features + 1) // widest)
     return -(-(graph.num_features + 1) // blocks)  # as many blocks, of equal width
 
 
-def _write_block(graph: GraphFolder, model: GWN, operator: object, place: Path, first: int, last: int) -> None:
-    block = _columns(graph, first, last)
-    still = torch.zeros_like(block)
-    name = place / f"columns-{first:05d}-{last:05d}"
-    moved = integrate(operator, model.scheme, block, still, model.num_steps)  # type: ignore[arg-type]
-    _require_finite(moved, model)
-    pushed = integrate(operator, model.scheme, still, block, model.num_steps)  # type: ignore[arg-type]
-    _require_finite(pushed, model)
-    with being_written(name.with_suffix(".npy")) as private:
-        writer = ArrayWriter(private, "<f4", (2 * (last - first),))
+def _write_block(
+    graph: GraphFolder, model: GWN, operator: Operator, place: Path, first: int, last: int, on_step: Callable[[], None]
+) -> None:
+    """Both responses of some columns; the first one waits in a file without a name, so that memory holds one wave."""
+    name, width = place / f"columns-{first:05d}-{last:05d}", last - first
+    with being_written(name.with_suffix(".npy")) as private, tempfile.TemporaryFile(dir=place) as aside:
+        moved = _travel_(operator, model, _columns(graph, first, last), torch.zeros(graph.num_nodes, width), on_step)
+        for start in range(0, graph.num_nodes, ROWS):
+            aside.write(moved[start : start + ROWS].numpy().data)
+        del moved
+        pushed = _travel_(operator, model, torch.zeros(graph.num_nodes, width), _columns(graph, first, last), on_step)
+        aside.seek(0)
+        writer = ArrayWriter(private, "<f4", (2 * width,))
         try:
             for start in range(0, graph.num_nodes, ROWS):
-                rows = slice(start, start + ROWS)
-                writer.append(torch.cat([moved[rows], pushed[rows]], dim=1).numpy())
+                right = pushed[start : start + ROWS].numpy()
+                writer.append(np.concatenate([_read_rows(aside, *right.shape), right], axis=1))
             record = writer.finish()
         finally:
             writer.abandon()
     write_json(name.with_suffix(".json"), record)
 
 
+def _travel_(operator: Operator, model: GWN, x: Tensor, x_prev: Tensor, on_step: Callable[[], None]) -> Tensor:
+    """X(n) from X(0) = `x` and the velocity `x_prev`, in these two buffers.
+
+    As `gwn.schemes.integrate`, which leaves its input as it is; a fixed operator has no source, so X(0) may go.
+    """
+    for n in range(model.num_steps):
+        x, x_prev = operator.advance_(n, model.scheme.step(n), x, x_prev, x), x
+        on_step()
+    _require_finite(x, model)
+    return x
+
+
 def _columns(graph: GraphFolder, first: int, last: int) -> Tensor:
     """Columns of `[x, 1]` as one dense matrix."""
-    out = np.ones((graph.num_nodes, last - first), dtype=np.float32)
-    until = min(last, graph.num_features)
+    reader, until = graph.reader("x"), min(last, graph.num_features)
+    out = np.empty((graph.num_nodes, last - first), dtype=np.float32)
+    out[:, until - first :] = 1.0
     for start in range(0, graph.num_nodes, ROWS):
-        out[start : start + ROWS, : until - first] = graph.x[start : start + ROWS, first:until]
+        stop = min(start + ROWS, graph.num_nodes)
+        out[start:stop, : until - first] = reader.rows(start, stop)[:, first:until]
     return torch.from_numpy(out)
+
+
+def _read_rows(file: BinaryIO, rows: int, width: int) -> NDArray[np.float32]:
+    return np.frombuffer(file.read(4 * rows * width), dtype=np.float32).reshape(rows, width)
 
 
 def _require_finite(wave: Tensor, model: GWN) -> None:

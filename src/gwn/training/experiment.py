@@ -18,13 +18,13 @@ from gwn.data import Dataset, Split
 from gwn.errors import Diverged, GWNError
 from gwn.graph import Graph
 from gwn.io import content_key, file_sha256, read_json, read_weights, safe_name, write_atomic, write_json, write_weights
+from gwn.memory import PeakMemory
 from gwn.models import ModelSpec
 from gwn.training.card import model_card
 from gwn.training.checkpoint import Checkpoints
 from gwn.training.config import TrainConfig
 from gwn.training.label_input import build_network
 from gwn.training.loop import Fit, OnEpoch, fit, seed_everything
-from gwn.training.memory import PeakMemory
 from gwn.training.metrics import METRICS
 from gwn.training.outputs import Outputs, warnings_of
 from gwn.training.result import FORMAT, RunResult, environment, summary_of_runs

@@ -1,7 +1,7 @@
 """From arcs in any order to CSR, in bounded memory: an external counting sort.
 
-Arcs are thrown into buckets of neighbouring rows, one file a bucket; each bucket is then sorted by itself. Sorting is
-done in place on the mapped file, so even a bucket with half of all arcs costs no memory.
+Arcs are thrown into buckets of neighbouring rows, one file a bucket; each bucket is then sorted by itself. One that is
+too large, because a few rows have most of the arcs, is sorted in place on the mapped file, which needs no memory.
 """
 
 from __future__ import annotations
@@ -13,11 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gwn.data.folders.folder import ArrayWriter
+from gwn.data.folders.arrays import ArrayWriter
 from gwn.errors import GWNError
+from gwn.memory import require_left
 
 MOST_BUCKETS = 256
 """Files open at a time; systems allow a thousand or so."""
+
+BUCKET_BYTES = 1 << 26
+"""Of a bucket where memory allows it: sorting larger ones only takes longer."""
 
 SCAN = 1 << 20
 """Arcs looked at together when a sorted bucket is written out."""
@@ -26,19 +30,29 @@ MOST_NODES = 2**31 - 1
 OnBucket = Callable[[int, int], None]
 
 
+WORK = 1 << 28
+"""Bytes that drawing or reading a batch of edges takes."""
+
+
+def sorting_memory(memory: int) -> int:
+    """What is left for sorting of what the process may hold."""
+    return require_left("sorting the edges", WORK, memory) - WORK // 2
+
+
 class CSRBuilder:
     """Collects arcs `row, col` as numbers `row N + col`; `write` gives the CSR arrays, sorted and without repeats.
 
     scratch   a folder for the bucket files
     arcs      how many are expected: more only make larger buckets
-    memory    bytes that a bucket should not exceed while it is sorted
+    memory    bytes that sorting may take
     """
 
     def __init__(self, scratch: Path, nodes: int, arcs: int, memory: int) -> None:
         if nodes > MOST_NODES:
             raise GWNError(f"{nodes:,} nodes; a graph folder holds at most {MOST_NODES:,}")
         scratch.mkdir()
-        wanted = -(-8 * arcs // max(1, memory // 4))
+        self.memory = memory
+        wanted = -(-8 * arcs // max(1, min(BUCKET_BYTES, memory // 4)))
         self.nodes = nodes
         self.span = max(1, -(-nodes // min(MOST_BUCKETS, max(1, wanted))))
         self.buckets = -(-nodes // self.span)
@@ -52,7 +66,7 @@ class CSRBuilder:
         keep = row != col
         row, col = row[keep], col[keep]
         for a, b in ((row, col), (col, row)):
-            bucket = a // self.span
+            bucket = (a // self.span).astype(np.uint8)  # of which NumPy sorts two hundred million in a second
             order = np.argsort(bucket, kind="stable")
             keys = (a * self.nodes + b)[order]
             ends = np.cumsum(np.bincount(bucket, minlength=self.buckets))
@@ -66,7 +80,7 @@ class CSRBuilder:
         """Sort the buckets that changed and drop repeats; the number of different arcs so far."""
         for place, number in enumerate(sorted(self._dirty)):
             self._files[number].close()
-            self._arcs[number] = _sort_unique(self._paths[number])
+            self._arcs[number] = _sort_unique(self._paths[number], int(self._arcs[number]), self.memory // 2)
             self._files[number] = self._paths[number].open("ab")
             on_bucket(place + 1, len(self._dirty))
         self._dirty.clear()
@@ -96,10 +110,18 @@ class CSRBuilder:
             file.close()
 
 
-def _sort_unique(path: Path) -> int:
-    """Sort the keys in place and cut the file behind the last different one; how many those are."""
-    if path.stat().st_size == 0:
+def _sort_unique(path: Path, sorted_already: int, memory: int) -> int:
+    """Sort the keys and drop repeats, in the file, whose first keys are sorted already; how many keys are left."""
+    size = path.stat().st_size
+    if size == 0:
         return 0
+    if size <= memory:
+        found = np.fromfile(path, dtype=np.int64)
+        found[sorted_already:].sort()
+        found.sort(kind="stable")  # which merges two sorted stretches
+        found = found[np.concatenate([[True], found[1:] != found[:-1]])]
+        found.tofile(path)
+        return int(found.size)
     keys: Any = np.memmap(path, dtype=np.int64, mode="r+")
     keys.sort()
     kept, last = 0, -1
@@ -117,8 +139,6 @@ def _sort_unique(path: Path) -> int:
 
 
 def _chunks(path: Path) -> Any:
-    size = path.stat().st_size // 8
-    if size:
-        keys = np.memmap(path, dtype=np.int64, mode="r")
-        for start in range(0, size, SCAN):
-            yield np.array(keys[start : start + SCAN])
+    with path.open("rb") as file:
+        while (keys := np.fromfile(file, dtype=np.int64, count=SCAN)).size:
+            yield keys

@@ -14,10 +14,8 @@ and has the SHA-256 of every other file; an array is compared with it once, when
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import shutil
-import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -28,9 +26,9 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from gwn.data.dataset import Dataset
+from gwn.data.folders.arrays import ArrayReader, ArrayWriter, as_tensor, check_array, open_array
 from gwn.data.splits import Split
 from gwn.errors import GWNError, refuse_newer
 from gwn.graph import MOST_CLASSES, Graph
@@ -46,96 +44,6 @@ from gwn.io import (
     sync,
     write_json,
 )
-
-
-class ArrayWriter:
-    """Append rows to `path`; the number of rows need not be known before `finish`.
-
-    tail   the shape of one row: `()` for a vector, `(f,)` for a matrix
-    """
-
-    def __init__(self, path: Path, dtype: Any, tail: tuple[int, ...] = ()) -> None:
-        self.path, self.dtype, self.tail = path, np.dtype(dtype), tail
-        self.rows = 0
-        self._digest = hashlib.sha256()
-        self._file = path.open("wb")
-        self._header()
-
-    def append(self, rows: NDArray[Any]) -> None:
-        """Write these rows behind the others."""
-        data = np.ascontiguousarray(rows, dtype=self.dtype)
-        assert data.shape[1:] == self.tail
-        try:
-            self._file.write(data.data)
-        except OSError as error:
-            reason = "the disk is full" if error.errno == errno.ENOSPC else error.strerror
-            raise GWNError(f"cannot write {self.path}: {reason}; free some space or choose another --out") from None
-        self._digest.update(data.data)
-        self.rows += len(data)
-
-    def finish(self) -> dict[str, Any]:
-        """Close the file, safely on disk; what `meta.json` says about it."""
-        self._file.seek(0)
-        self._header()
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        self._file.close()
-        return {
-            "dtype": self.dtype.str,
-            "shape": [self.rows, *self.tail],
-            "bytes": self.path.stat().st_size,
-            "sha256": self._digest.hexdigest(),
-        }
-
-    def abandon(self) -> None:
-        """Close without a record: what was written never counts."""
-        self._file.close()
-
-    def _header(self) -> None:
-        # NumPy leaves room for a longer first dimension, so the header can be written again once it is known.
-        shape = (self.rows, *self.tail)
-        header = {"descr": self.dtype.str, "fortran_order": False, "shape": shape}
-        np.lib.format.write_array_header_1_0(self._file, header)
-
-
-def open_array(path: Path, record: dict[str, Any]) -> NDArray[Any]:
-    """The array as a read-only memory map, refused unless it is as long and shaped as its record says."""
-    try:
-        size = path.stat().st_size
-    except OSError as error:
-        raise GWNError(f"{path} cannot be read: {error.strerror}; make the folder again") from None
-    if size != record["bytes"]:
-        raise GWNError(f"{path} has {size:,} bytes instead of {record['bytes']:,}: it was cut; make the folder again")
-    try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False) if 0 not in record["shape"] else _empty(record)
-    except Exception as error:  # a damaged header breaks NumPy's reader in any way it likes
-        raise GWNError(f"{path} cannot be read ({error}); make the folder again") from None
-    if list(array.shape) != list(record["shape"]) or array.dtype.str != record["dtype"]:
-        raise GWNError(f"{path} holds {array.dtype} {array.shape}, not what its record says; make the folder again")
-    return array
-
-
-def check_array(path: Path, record: dict[str, Any], chunk: int = 1 << 22) -> None:
-    """Refuse an array whose bytes are not those that were written, reading it once."""
-    flat = open_array(path, record).reshape(-1)
-    digest = hashlib.sha256()
-    for start in range(0, flat.size, chunk):
-        digest.update(np.ascontiguousarray(flat[start : start + chunk]).data)
-    if digest.hexdigest() != record["sha256"]:
-        raise GWNError(f"{path} is not what was written (SHA-256 differs); make the folder again")
-
-
-def as_tensor(array: NDArray[Any]) -> Tensor:
-    """A tensor on the same memory; a mapped file stays one, so it must only be read."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="The given NumPy array is not writable")
-        return torch.from_numpy(array)
-
-
-def _empty(record: dict[str, Any]) -> NDArray[Any]:
-    """Memory maps cannot be empty."""
-    return np.empty(record["shape"], dtype=record["dtype"])
-
 
 _CHECKED: set[tuple[int, int, int, str]] = set()
 """Versions of array files that this process has compared with their hashes."""
@@ -212,13 +120,21 @@ class GraphFolder:
 
     def array(self, name: str) -> NDArray[Any]:
         """One array, memory-mapped and read-only, once its bytes were found to be those that were written."""
+        return open_array(*self._checked(name))
+
+    def reader(self, name: str) -> ArrayReader:
+        """The same to be read row by row, without mapping it."""
+        return ArrayReader(*self._checked(name))
+
+    def _checked(self, name: str) -> tuple[Path, dict[str, Any]]:
         path, record = self.path / f"{name}.npy", self.meta["arrays"][name]
-        array, state = open_array(path, record), path.stat()
+        open_array(path, record)
+        state = path.stat()
         version = (state.st_dev, state.st_ino, state.st_mtime_ns, record["sha256"])
         if version not in _CHECKED:
             check_array(path, record)
             _CHECKED.add(version)
-        return array
+        return path, record
 
     @cached_property
     def indptr(self) -> NDArray[np.int64]:
@@ -345,6 +261,20 @@ class GraphFolder:
 
         self._check_file("ids.parquet")
         return tuple(pq.read_table(self.path / "ids.parquet")["id"].to_pylist())
+
+    def id_batches(self, rows: int) -> Iterator[Any]:
+        """The names of the nodes, or their numbers, as Arrow arrays of `rows` nodes; the last one is shorter."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        if not self.meta.get("ids"):
+            for first in range(0, self.num_nodes, rows):
+                yield pa.array(np.arange(first, min(first + rows, self.num_nodes)))
+            return
+        self._check_file("ids.parquet")
+        with pq.ParquetFile(self.path / "ids.parquet") as file:
+            for batch in file.iter_batches(batch_size=rows):
+                yield batch.column(0)
 
 
 class FolderWriter:

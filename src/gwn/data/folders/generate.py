@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gwn.data import DATASETS
-from gwn.data.folders.csr_builder import MOST_NODES, CSRBuilder
+from gwn.data.folders.csr_builder import MOST_NODES, CSRBuilder, sorting_memory
 from gwn.data.folders.folder import FolderWriter, GraphFolder, new_folder
 from gwn.errors import MOST_SEED, GWNError, require_between
 from gwn.graph import MOST_CLASSES
@@ -75,10 +75,9 @@ class Community:
 
     def member(self, label: Ints, u: NDArray[np.float64]) -> Ints:
         """A node of this class by the weight of its rank: `integral of (r + r0)^-SKEW` up to rank, inverted at u."""
-        size = self.sizes[label].astype(np.float64)
-        low = (1 + size / LARGEST) ** (1 - SKEW)
-        high = (1 + size / LARGEST + size) ** (1 - SKEW)
-        rank = (low + u * (high - low)) ** (1 / (1 - SKEW)) - (1 + size / LARGEST)
+        first = 1 + self.sizes / LARGEST
+        low, high = first ** (1 - SKEW), (first + self.sizes) ** (1 - SKEW)
+        rank = (low[label] + u * (high - low)[label]) ** (1 / (1 - SKEW)) - first[label]
         place = self.starts[label] + np.minimum(rank.astype(np.int64), self.sizes[label] - 1)
         inverse = pow(self.stride, -1, self.size)
         return (place - self.seed) % self.size * inverse % self.size  # both are below 2^31
@@ -279,7 +278,7 @@ def _write_nodes(model: BlockModel, folder: FolderWriter, on_part: OnPart) -> No
 def _write_edges(model: BlockModel, folder: FolderWriter, memory: int, on_part: OnPart) -> None:
     """Draw what is missing until every edge is there once: repeats and self-loops are few, so rounds shrink fast."""
     scratch = folder.path / "buckets"
-    builder = CSRBuilder(scratch, model.nodes, 2 * model.edges, memory)
+    builder = CSRBuilder(scratch, model.nodes, 2 * model.edges, sorting_memory(memory))
     try:
         found, number = 0, 0
         for _ in range(MOST_ROUNDS):

@@ -1,8 +1,7 @@
 """How much memory a piece of work held at its peak, and how much it may hold: what the user says, less what is taken.
 
-Counted for the latter is anonymous memory: what the process has allocated and the system cannot take back. Pages of
-mapped files are not counted: the system drops them whenever something else needs the room; they make work faster, not
-possible.
+Counted for the latter is what `top` shows for the process: what it has allocated, and the pages of libraries and mapped
+files that are in memory. Large files are therefore read and not mapped, see `gwn.data.folders.arrays`.
 """
 
 from __future__ import annotations
@@ -63,7 +62,7 @@ def _process_peak() -> float | None:
 
 UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
 UNITS |= {"kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
-USUAL_PROCESS = 300_000_000
+USUAL_PROCESS = 500_000_000
 """Python with PyTorch, where the system does not say how much this process holds."""
 
 
@@ -85,16 +84,28 @@ def say_memory(count: float) -> str:
     return f"{count:.0f} bytes"
 
 
-def anonymous_bytes() -> int:
-    """What this process holds besides mapped files."""
+def resident_bytes() -> int:
+    """What this process holds in memory, its libraries included."""
     if sys.platform == "linux":
         with open("/proc/self/status") as handle:
             for line in handle:
-                if line.startswith("RssAnon:"):
+                if line.startswith("VmRSS:"):
                     return int(line.split()[1]) * 1024
     return USUAL_PROCESS
 
 
 def left_of(memory: int) -> int:
     """What is left of a budget beside what the process holds already; may be negative."""
-    return memory - anonymous_bytes()
+    return memory - resident_bytes()
+
+
+def require_left(what: str, needed: int, memory: int, advice: str = "") -> int:
+    """What is left of the memory, refused where it is less than `needed`, with the number that would do."""
+    left = left_of(memory)
+    if left < needed:
+        total = memory - left + needed
+        raise GWNError(
+            f"{what} needs about {say_memory(total)} with this process, and {say_memory(memory)} were allowed; "
+            f"{advice}use --memory {-(-total // 10**6) + 1}MB or more"
+        )
+    return left

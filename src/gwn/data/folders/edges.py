@@ -1,0 +1,267 @@
+"""A table of edges of any length, read as a stream, and its ids as node numbers."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.parquet
+from numpy.typing import NDArray
+
+from gwn.data.files import endpoint_names
+from gwn.data.tables import (
+    INDEX_NAMES,
+    SUFFIXES,
+    WHOLE,
+    csv_layout,
+    read_head,
+    require_parquet,
+    require_text,
+    suffix_of,
+    what_is_wrong,
+)
+from gwn.errors import GWNError
+
+BLOCK_BYTES = 1 << 23
+"""Of CSV text parsed at a time."""
+
+WRONG_ROW = re.compile(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+): (.*)", re.DOTALL)
+"""How Arrow says it; its own handler of wrong rows cannot be given text that is not UTF-8."""
+
+ROWS = 1 << 18
+"""Of Parquet read at a time."""
+
+
+@dataclass(frozen=True)
+class Version:
+    """A file as it was at one moment, by what the system says of it."""
+
+    path: Path
+    state: tuple[int, ...]
+
+    @classmethod
+    def of(cls, path: Path) -> Version:
+        found = path.stat()
+        return cls(path, (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns))
+
+    def require_unchanged(self) -> None:
+        """Refuse a file that somebody wrote to, exchanged or removed since."""
+        try:
+            same = Version.of(self.path) == self
+        except OSError:
+            same = False
+        if not same:
+            raise GWNError(f"{self.path} changed while it was read; convert it again when nobody writes to it")
+
+
+@dataclass(frozen=True, kw_only=True)
+class EdgeBatch:
+    """Some edges: the two ends as Arrow arrays, the number of the first row, and the share of the file so far."""
+
+    source: Any
+    target: Any
+    first_row: int
+    done: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class EdgeFile:
+    """A file of edges and the names of its two columns.
+
+    columns   all names, where the file does not have them itself
+    """
+
+    path: Path
+    source: str
+    target: str
+    separator: str = ","
+    columns: tuple[str, ...] | None = None
+
+    @property
+    def is_parquet(self) -> bool:
+        return self.path.suffix.lower() in (".parquet", ".pq")
+
+    @property
+    def is_compressed(self) -> bool:
+        return self.path.suffix.lower() == ".gz"
+
+    def line(self, row: int) -> str:
+        """Where row `row` (from 0) stands, for messages; most CSV files have a line of column names above it."""
+        above = 1 if self.columns is None else 0
+        return f"{self.path.name}, row {row + 1}" if self.is_parquet else f"{self.path.name}, line {row + 1 + above}"
+
+    def batches(self) -> Iterator[EdgeBatch]:
+        """All edges, in the order of the file, which must stay as it is meanwhile."""
+        row, before = 0, Version.of(self.path)
+        reader = self._parquet() if self.is_parquet else self._csv()
+        try:
+            for batch, done in reader:
+                source, target = batch.column(self.source), batch.column(self.target)
+                before.require_unchanged()
+                yield EdgeBatch(source=source, target=target, first_row=row, done=min(1.0, done))
+                row += batch.num_rows
+            before.require_unchanged()
+        except (pa.ArrowException, OSError, EOFError, zlib.error) as error:
+            before.require_unchanged()
+            said = what_is_wrong(self.path, error)
+            raise GWNError(f"{said} (behind row {row})" if "cannot be read" in said else said) from None
+
+    def _parquet(self) -> Iterator[tuple[Any, float]]:
+        with pa.parquet.ParquetFile(self.path) as file:
+            total, seen = max(1, file.metadata.num_rows), 0
+            for batch in file.iter_batches(batch_size=ROWS, columns=[self.source, self.target]):
+                seen += batch.num_rows
+                yield batch, seen / total
+
+    def _csv(self) -> Iterator[tuple[Any, float]]:
+        size = max(1, self.path.stat().st_size)
+        parse = pa.csv.ParseOptions(delimiter=self.separator)
+        names = (self.source, self.target)
+        convert = pa.csv.ConvertOptions(include_columns=names, column_types=dict.fromkeys(names, pa.string()))
+        options = pa.csv.ReadOptions(  # threads would lose the line numbers
+            block_size=BLOCK_BYTES, use_threads=False, column_names=self.columns
+        )
+        with self.path.open("rb") as file, ExitStack() as stack:
+            plain = stack.enter_context(gzip.open(file)) if self.is_compressed else file
+            try:
+                reader = pa.csv.open_csv(plain, read_options=options, parse_options=parse, convert_options=convert)
+                for batch in reader:
+                    yield batch, file.tell() / size
+            except pa.ArrowInvalid as error:
+                wrong = WRONG_ROW.search(str(error))
+                if wrong is None:
+                    raise
+                line, expected, found, text = wrong.groups()
+                where = f"line {line}" if line else "a line"
+                raise GWNError(
+                    f"{self.path.name}, {where}: {found} columns where {expected} are expected: {text[:60]!r}"
+                ) from error
+
+
+def open_edges(path: Path, source: str | None = None, target: str | None = None, *, header: bool = True) -> EdgeFile:
+    """The file with its columns found: those named, else source and target or the like, else the first two."""
+    path = Path(path)
+    suffix, separator = suffix_of(path), ","
+    if suffix not in SUFFIXES:
+        raise GWNError(f"{path} is neither CSV nor Parquet; the file name must end in {', '.join(SUFFIXES)}")
+    head = read_head(path)
+    try:
+        if suffix in (".parquet", ".pq"):
+            require_parquet(path, head, header)
+            names = list(pa.parquet.read_schema(path).names)
+        else:
+            require_text(path, head)
+            separator, names = csv_layout(path, header)
+    except (pa.ArrowException, OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise GWNError(what_is_wrong(path, error)) from None
+    ends = endpoint_names(path.name, [name for name in names if name not in INDEX_NAMES], source, target)
+    columns = None if header else tuple(names)
+    return EdgeFile(path=path, source=ends[0], target=ends[1], separator=separator, columns=columns)
+
+
+def as_ids(column: Any) -> Any:
+    """A column of the edge table as trimmed text; 3.0 reads as 3 where all cells are written so."""
+    if pa.types.is_floating(column.type):
+        column = pc.cast(column, pa.int64(), safe=False)
+    text = pc.utf8_trim_whitespace(pc.cast(column, pa.string()))
+    whole = pc.all(pc.match_substring_regex(text, WHOLE)).as_py()
+    return pc.replace_substring_regex(text, r"\.0+$", "") if whole else text
+
+
+INTEGER = r"^(0|-?[1-9][0-9]{0,17})$"
+
+
+def whole_numbers(column: Any) -> NDArray[np.int64] | None:
+    """A column of ids as whole numbers; None where one is anything else, or a number in another spelling, as 007."""
+    if column.null_count:
+        return None
+    spelt = pa.types.is_string(column.type) and pc.all(pc.match_substring_regex(column, INTEGER)).as_py()
+    if not spelt and not pa.types.is_signed_integer(column.type):
+        return None
+    return np.asarray(pc.cast(column, pa.int64()))
+
+
+class WholeIds:
+    """From ids that are whole numbers to their places: by a table where they are dense, else by bisection."""
+
+    def __init__(self, ids: NDArray[np.int64]) -> None:
+        self.table = self.order = None
+        largest = int(ids.max(initial=0))
+        if ids.min(initial=0) >= 0 and largest < 8 * ids.size + 1000:
+            self.table = np.full(largest + 1, -1, dtype=np.int32)
+            self.table[ids] = np.arange(ids.size, dtype=np.int32)
+        else:
+            self.order = np.argsort(ids, kind="stable")
+            self.sorted = ids[self.order]
+
+    def of(self, asked: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The places, -1 for an id that there is not."""
+        if self.table is not None:
+            inside = (asked >= 0) & (asked < self.table.size)
+            return np.where(inside, self.table[np.where(inside, asked, 0)], -1).astype(np.int64)
+        assert self.order is not None
+        near = np.searchsorted(self.sorted, asked).clip(max=self.sorted.size - 1)
+        return np.where(self.sorted[near] == asked, self.order[near], -1)
+
+
+class NodeNumbers:
+    """From the ids of the edge table to node numbers."""
+
+    def __init__(self, ids: Any | None, nodes: int, table: str) -> None:
+        self.ids, self.nodes, self.table = ids, nodes, table
+
+    def of(self, column: Any, file: EdgeFile, first_row: int) -> NDArray[np.int64]:
+        """The numbers of these ids; one that no node has is refused with its line."""
+        if self.ids is None:
+            return self._rows(column, file, first_row)
+        if self._whole is not None and (asked := whole_numbers(column)) is not None:
+            places = self._whole.of(asked)
+            if places.min(initial=0) >= 0:
+                return places
+        found = pc.index_in(as_ids(column), value_set=self.ids)
+        if found.null_count:
+            row = int(np.flatnonzero(np.asarray(found.is_null()))[0])
+            self._refuse(column[row].as_py(), file, first_row + row)
+        return np.asarray(found, dtype=np.int64)
+
+    @cached_property
+    def _whole(self) -> WholeIds | None:
+        """Ids that are whole numbers, which most are: Arrow would hash all of them again for every batch of edges."""
+        ids = whole_numbers(self.ids)
+        return None if ids is None else WholeIds(ids)
+
+    def _rows(self, column: Any, file: EdgeFile, first_row: int) -> NDArray[np.int64]:
+        """Ids that are row numbers of the node table."""
+        try:
+            numbers = pc.cast(column, pa.int64())
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            numbers = pa.array([_whole(cell) for cell in column.to_pylist()], pa.int64())
+        values = np.asarray(pc.fill_null(numbers, -1))
+        bad = np.flatnonzero((values < 0) | (values >= self.nodes))
+        if bad.size:
+            self._refuse(column[int(bad[0])].as_py(), file, first_row + int(bad[0]))
+        return values
+
+    def _refuse(self, given: Any, file: EdgeFile, row: int) -> None:
+        allowed = f"the row numbers 0 ... {self.nodes - 1}" if self.ids is None else "those of its id column"
+        what = "an empty id" if given in (None, "") else f"the node {given!r}"
+        raise GWNError(f"{file.line(row)}: {what}, which {self.table} does not have; ids are {allowed}")
+
+
+def _whole(cell: Any) -> int:
+    """A cell as a row number; -1, which no node has, where it is none."""
+    try:
+        return int(str(cell).strip())
+    except ValueError:
+        return -1

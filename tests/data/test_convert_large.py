@@ -1,0 +1,155 @@
+"""Tables into graph folders where memory, disk or the tables themselves do not play along."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+import gwn.data.folders.edges
+import gwn.data.folders.nodes
+from gwn.cli.main import main
+from gwn.data.folders.convert import convert
+from gwn.data.folders.edges import WholeIds, open_edges
+from gwn.data.folders.folder import GraphFolder
+from gwn.data.folders.nodes import ParquetColumns, open_nodes
+from gwn.errors import GWNError
+from gwn.memory import resident_bytes
+
+NODES, EDGES = 900, 4000
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> tuple[Path, Path]:
+    """A Parquet file of edges and one of nodes, with ids that are far apart."""
+    rng = np.random.default_rng(0)
+    ids = 10**6 * rng.permutation(10 * NODES)[:NODES]
+    source, target = ids[rng.integers(NODES, size=(2, EDGES))]
+    edges, nodes = tmp_path / "edges.parquet", tmp_path / "nodes.parquet"
+    pq.write_table(pa.table({"source": source, "target": target}), edges, row_group_size=500)
+    columns = {"id": ids, "size": rng.random(NODES), "flag": rng.integers(2, size=NODES)}
+    kinds = pa.array(rng.choice(["red", "green", "blue"], NODES))
+    pq.write_table(pa.table({**columns, "kind": kinds}), nodes, row_group_size=200)
+    return edges, nodes
+
+
+def test_parquet_read_by_columns_is_the_table_as_a_whole(tables: tuple[Path, Path], tmp_path: Path) -> None:
+    edges, nodes = tables
+    by_column = convert(edges, nodes, tmp_path / "a", label_column="kind")
+    for path in tables:
+        pa.csv.write_csv(pq.read_table(path), path.with_suffix(".csv"))
+    whole = convert(edges.with_suffix(".csv"), nodes.with_suffix(".csv"), tmp_path / "b", label_column="kind")
+    assert {name: by_column.hashes[name] for name in ("indptr", "indices", "y")} == {
+        name: whole.hashes[name] for name in ("indptr", "indices", "y")
+    }
+    assert np.allclose(by_column.x, whole.x, atol=1e-6)
+    assert by_column.node_ids() == whole.node_ids()
+
+
+@pytest.mark.parametrize("ids", [[5, 2, 9, 7], [10**12, -3, 0, 10**6]], ids=["dense", "far apart"])
+def test_whole_ids_are_found(ids: list[int]) -> None:
+    asked = np.array([ids[2], ids[0], 1, -10, 10**13, ids[3]])
+    assert WholeIds(np.array(ids)).of(asked).tolist() == [2, 0, -1, -1, -1, 3]
+
+
+@pytest.mark.parametrize("which", [0, 1], ids=["edges", "nodes"])
+def test_a_table_that_changes_while_it_is_read(
+    tables: tuple[Path, Path], tmp_path: Path, which: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody writes the file anew behind its first batch."""
+    monkeypatch.setattr(gwn.data.folders.edges, "ROWS", 500)
+    monkeypatch.setattr(gwn.data.folders.nodes, "NODE_ROWS", 200)
+    kind: Any = gwn.data.folders.edges.EdgeFile if which == 0 else ParquetColumns
+    reader = kind.batches
+    calls = []
+
+    def disturbed(self: Any) -> Iterator[Any]:
+        calls.append(self)
+        for number, batch in enumerate(reader(self)):
+            yield batch
+            if number == 0 and len(calls) == 2 - which:  # the first batch of edges is looked at before the others
+                table = pq.read_table(tables[which])
+                pq.write_table(table.slice(0, 700), tables[which])
+
+    monkeypatch.setattr(kind, "batches", disturbed)
+    with pytest.raises(GWNError, match=rf"{tables[which].name} changed while it was read; convert it again") as said:
+        convert(*tables, tmp_path / "out", label_column="kind")
+    assert "\n" not in str(said.value)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["edges.parquet", "nodes.parquet"]
+
+
+def test_memory_below_one_column(tables: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    edges, nodes = tables
+    command = ["data", "convert", str(edges), "--nodes", str(nodes), "--label-column", "kind", "--quiet"]
+    with pytest.raises(SystemExit) as stop:
+        main([*command, "--out", str(tmp_path / "out"), "--memory", "10MB"])
+    said = capsys.readouterr().err.strip()
+    assert stop.value.code == 2
+    assert len(said.splitlines()) == 1
+    assert "one column of 900 rows needs about" in said
+    advised = said.split("--memory ")[1].split()[0]
+    assert int(advised.removesuffix("MB")) * 10**6 > resident_bytes() / 2
+
+
+def test_csv_of_nodes_that_is_too_large_is_told_of_parquet(tables: tuple[Path, Path]) -> None:
+    nodes = tables[1].with_suffix(".csv")
+    pa.csv.write_csv(pq.read_table(tables[1]), nodes)
+    with pytest.raises(GWNError, match=r"write it as Parquet, which is read column by column, or use --memory \d+MB"):
+        open_nodes(nodes, header=True, memory=resident_bytes() // 2)
+
+
+def test_a_disk_that_is_too_small_is_told_first(
+    tables: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = type(shutil.disk_usage(tmp_path))(10**9, 10**9 - 50_000, 50_000)
+    monkeypatch.setattr(shutil, "disk_usage", lambda place: full)
+    with pytest.raises(GWNError, match=r"out needs about 0\.0001\d* GB and its disk has 5e-05 GB free"):
+        convert(*tables, tmp_path / "out", label_column="kind")
+    assert not list(tmp_path.glob("*out*"))
+
+
+KILLED = """
+import sys, time
+from pathlib import Path
+from gwn.data.folders.convert import convert
+def slow(what, share):
+    if what == "edges":
+        print("edges", flush=True)
+        time.sleep(3600)
+convert(*map(Path, sys.argv[1:]), label_column="kind", on_done=slow)
+"""
+
+
+def test_a_killed_conversion_leaves_nothing_that_counts(tables: tuple[Path, Path], tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    process = subprocess.Popen([sys.executable, "-c", KILLED, *map(str, (*tables, out))], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stdout.readline().strip() == b"edges"
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    assert not out.exists()
+    assert len(list(tmp_path.glob(".out.partial-*"))) == 1
+    with pytest.raises(GWNError, match="is not a folder"):
+        GraphFolder.open(out)
+    assert convert(*tables, out, label_column="kind").num_nodes == NODES
+    assert not list(tmp_path.glob(".out.*"))
+
+
+def test_spelling_of_ids_counts(tmp_path: Path) -> None:
+    """007 is not 7, whole numbers or not."""
+    (tmp_path / "n.csv").write_text("id,size,kind\n7,1,a\n8,2,b\n9,3,a\n10,5,b\n")
+    (tmp_path / "e.csv").write_text("from,to\n7,8\n9,007\n")
+    with pytest.raises(GWNError, match=r"e\.csv, line 3: the node '007', which n\.csv does not have"):
+        convert(tmp_path / "e.csv", tmp_path / "n.csv", tmp_path / "out", label_column="kind")
+    assert open_edges(tmp_path / "e.csv").source == "from"
