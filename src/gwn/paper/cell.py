@@ -147,7 +147,7 @@ class Budget:
 # Small test sets need many splits to tell settings apart; large graphs have little noise and cost much.
 _WEBKB = Budget(trials=24, splits=5, on_rows=8, finalists=5, playoff_splits=10)
 _MEDIUM = Budget(trials=24, splits=2)
-_FILTERED = Budget(trials=12, splits=2)
+_FILTERED = Budget(trials=8, splits=2)
 _LARGE = Budget(trials=6, splits=1, short=True)
 
 BUDGETS: dict[str, Budget] = {

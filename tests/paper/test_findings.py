@@ -1,0 +1,44 @@
+"""docs/findings.md says what the committed results say, and its pictures show every model that was measured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gwn.paper.findings import BLOCKS, FIGURES, PAGE, acm_block, rewritten, twin_block, webkb_figure
+
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "results"
+
+
+def test_the_page_agrees_with_the_results() -> None:
+    text = (ROOT / PAGE).read_text(encoding="utf-8")
+    assert rewritten(text, RESULTS) == text, "run: python -m gwn.paper.findings"
+
+
+def test_pictures_on_the_page_are_those_that_are_drawn() -> None:
+    text = (ROOT / PAGE).read_text(encoding="utf-8")
+    for make in FIGURES:
+        figure = make(RESULTS)
+        drawn = any(series.x for panel in figure.panels for series in panel.series)
+        assert drawn == (f"images/{figure.name}.png" in text) == (ROOT / "docs/images" / f"{figure.name}.png").exists()
+
+
+def test_acm_gcn_plus_is_the_bank_of_one_step_and_no_other() -> None:
+    _, _, *lines = acm_block(RESULTS).splitlines()
+    assert "less than 1e-12" in lines[0]
+    assert all("less than" not in line for line in lines[1:])
+
+
+@pytest.mark.parametrize("name", sorted(BLOCKS))
+def test_without_results_nothing_is_claimed(name: str, tmp_path: Path) -> None:
+    made = BLOCKS[name](tmp_path)
+    assert name in ("growth", "acm") or len(made.splitlines()) <= 2
+    assert "Not measured yet" in twin_block(tmp_path)
+
+
+def test_every_measured_model_is_a_point() -> None:
+    counted = {panel.title: len(panel.series[0].x) for panel in webkb_figure(RESULTS).panels}
+    assert counted["Texas geom"] >= 39
+    assert min(counted.values()) >= 35
