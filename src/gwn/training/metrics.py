@@ -73,11 +73,11 @@ PAIRS = 5
 """Ways to halve the validation nodes."""
 
 
-def cross_fitted(logits: Tensor, y: Tensor, metric: str = "accuracy") -> float:
+def cross_fitted(logits: Tensor, y: Tensor, metric: str = "accuracy", select: str = "score") -> float:
     """The score that several answers `logits`, [answers, n, c], earn on nodes that did not choose among them.
 
     The answers are those of every epoch, for instance. The nodes are halved at random; the one with the best score on
-    one half (ties: lower loss) is scored on the other.
+    one half (ties: lower loss), or with the lowest loss (ties: higher score) as `select` says, is scored on the other.
     """
     score = METRICS[metric]
     losses = torch.stack([losses_of_nodes(answer, y) for answer in logits])
@@ -89,6 +89,7 @@ def cross_fitted(logits: Tensor, y: Tensor, metric: str = "accuracy") -> float:
         for choosing, scored in (halves, halves[::-1]):
             loss = losses[:, choosing].mean(1).tolist()
             of_answers = [(score(answer[choosing], y[choosing]), -loss[place]) for place, answer in enumerate(logits)]
-            best = max(range(len(of_answers)), key=lambda place: of_answers[place])
+            order_of = slice(None) if select == "score" else slice(None, None, -1)
+            best = max(range(len(of_answers)), key=lambda place: of_answers[place][order_of])
             earned.append(score(logits[best][scored], y[scored]))
     return sum(earned) / len(earned)
