@@ -19,6 +19,7 @@ from gwn.data.schema import TASKS, FeatureSchema
 from gwn.errors import GWNError
 from gwn.memory import parse_memory
 from gwn.outofcore.experiment import FileExperiment, OnColumns, OnDone, predict_to_csv, require_in_memory
+from gwn.outofcore.states import STORED
 from gwn.registry import require_known
 from gwn.spreadsheet import Written
 from gwn.training import Experiment, TrainedModel
@@ -131,7 +132,11 @@ def open_folder(dataset: str | None) -> GraphFolder | None:
 class OnFiles:
     """What `--memory` means for a graph: from file to file with `precompute`, or a check that the whole fits."""
 
-    def __init__(self, dataset: str | None, memory: str | None, settings: Mapping[str, Any]) -> None:
+    def __init__(
+        self, dataset: str | None, memory: str | None, settings: Mapping[str, Any], stored: str = "float32"
+    ) -> None:
+        require_known("type of stored states", stored, STORED)
+        self.stored = stored
         self.graph = open_folder(dataset)
         self.memory = None if memory is None else parse_memory(memory)
         if self.memory is not None and self.graph is None:
@@ -157,6 +162,7 @@ class OnFiles:
             graph=self.graph,
             memory=self.memory,
             root=out,
+            stored=self.stored,
             on_columns=lambda done, total: self.report(done, total),
         )
 

@@ -50,6 +50,9 @@ def train(
     memory: str | None = typer.Option(
         None, help="What a graph folder may take, e.g. 4GB; with --precompute it is worked on from file to file."
     ),
+    stored: str = typer.Option(
+        "float32", help="With --memory and gwn-bank: states on disk as float32, or as float16 in half the room."
+    ),
     deterministic: bool = typer.Option(False, "--deterministic", help="Refuse operations that are not repeatable."),
     processes: int | None = typer.Option(
         None, help="Share the graph among so many processes on this machine; several machines: torchrun."
@@ -100,7 +103,7 @@ def train(
         config = TrainConfig(**{**spec.training, **options, **for_training})
         chosen = effective_settings(spec, for_model)
         spec.build(1, 2, **chosen)  # a wrong setting is said before any data is read
-        files = OnFiles(source.dataset, memory, chosen)
+        files = OnFiles(source.dataset, memory, chosen, stored)
         on_disk = files.active or (leader is not None and files.graph is not None)
         data, origin = files.source() if on_disk else open_source(source)
         if not quiet and (decisions := how_it_was_read(origin)):

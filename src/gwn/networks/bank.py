@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from gwn.adjacency import SELF_LOOPS, Adjacency, adjacency_of
 from gwn.dropout import dropout as drop
+from gwn.dropout import dropout_mask
 from gwn.errors import GWNError
 from gwn.networks.dynamics import build_dynamics, dynamics_options
 from gwn.networks.feedforward import ACTIVATIONS, NORMS, Linear, drop_features
@@ -92,7 +93,16 @@ class WaveBank(nn.Module):
         operator = self.laplacian.on(adjacency)
         wave = integrate(operator, self.scheme, start, velocity, self.steps, trajectory=self.states.needs_trajectory)
         low, carried = self.states(wave, start, velocity).chunk(2, 1)
-        parts = [low, start[:, self.out_channels :] - carried, own, *of_edges]
+        return self._weighed([low, start[:, self.out_channels :] - carried, own, *of_edges], z)
+
+    def of_states(self, states: Tensor) -> Tensor:
+        """The same from X(0) ... X(n) of what it sees, [n + 1, rows, f]: the wave and the weights commute."""
+        z, wave = states[0], states if self.states.needs_trajectory else states[-1]
+        low, high, own = self.linear.weight.chunk(3, 1)
+        carried = self.states(wave, z, z)
+        return self._weighed([carried @ low, (z - carried) @ high, z @ own], z)
+
+    def _weighed(self, parts: list[Tensor], z: Tensor | SparseMatrix) -> Tensor:
         channels = torch.stack([self.activation(part) for part in parts], 1)
         alpha = self.gate(channels) if isinstance(self.gate, ChannelGate) else torch.softmax(self.gate(z), 1)
         return (alpha[:, :, None] * channels).sum(1)
@@ -132,6 +142,7 @@ class BankGWN(nn.Module):
     residual, norm    of the blocks, where input and output have the same width
     direction         of the arcs that the waves follow: "both", or as "stored" or "reversed" where the graph has one
     edges             False for the graph-free twin: the same network on a graph without edges
+    precompute        one bank on the features themselves, which may be propagated once to files (`of_states`)
     """
 
     def __init__(
@@ -159,6 +170,7 @@ class BankGWN(nn.Module):
         direction: str = "both",
         self_loops: str = "add",
         edges: bool = True,
+        precompute: bool = False,
         **options: Any,
     ) -> None:
         super().__init__()
@@ -193,6 +205,20 @@ class BankGWN(nn.Module):
         self.norms = nn.ModuleList(normalise(hidden_channels) for _ in range(num_layers + encoder + head - 1))
         """Of what every bank but the first sees, of what the first one sees behind an encoder, and before the head."""
         self.head = Linear(hidden_channels * (2 if ego else 1), out_channels) if head else None
+        alone = num_layers == 1 and not encoder and edges and structure == "none" and direction == "both"
+        if precompute and not (alone and self.first.laplacian.fixed and not list(self.first.laplacian.parameters())):
+            raise GWNError(
+                "precompute needs one bank on the features and waves that do not learn: num_layers=1, encoder=false, "
+                "ego=false, structure=none, direction=both and a fixed Laplacian; leave it out, or change these"
+            )
+        self.precompute = precompute
+
+    @property
+    def first(self) -> WaveBank:
+        """The first bank, which sees the features where there is no encoder."""
+        bank = self.banks[0]
+        assert isinstance(bank, WaveBank)
+        return bank
 
     @staticmethod
     def further_settings(laplacian: str | None = None, **fixed: Any) -> dict[str, inspect.Parameter]:
@@ -224,6 +250,20 @@ class BankGWN(nn.Module):
         for bank, norm in zip(banks, self.norms, strict=False):
             out: Tensor = bank(drop(norm(hidden), self.dropout, self.training), adjacency, plain)
             hidden = hidden + out if self.residual and hidden.shape == out.shape else out
+        return self._read(hidden, first)
+
+    def of_states(self, states: Tensor) -> Tensor:
+        """The same from X(0) ... X(n) of the features of some nodes, [n + 1, rows, f], where `precompute` allows it.
+
+        In training, features are dropped behind the wave instead of before it, the same ones in all states of a node.
+        """
+        if self.training and self.input_dropout > 0:
+            states = states * dropout_mask(states[0], self.input_dropout)
+        hidden = self.first.of_states(states)
+        return self._read(hidden, hidden)
+
+    def _read(self, hidden: Tensor, first: Tensor) -> Tensor:
+        """What the head says of the last bank, and of the first with `ego`."""
         if self.head is None:
             return hidden
         seen = self.norms[-1](hidden)

@@ -35,8 +35,9 @@ class FileMatrix(SparseMatrix):
 
     Values are no file: `1 / sqrt(d_i d_j)` is computed for each block while the one before it is multiplied.
 
-    root   [N] `1 / sqrt(d_i)`, zero for a node without edges
-    walk   whether the values are `1 / d_i` instead
+    root    [N] `1 / sqrt(d_i)`, zero for a node without edges
+    walk    whether the values are `1 / d_i` instead
+    loops   whether every node has a loop, which no file holds; then `d` counts it
     """
 
     indptr: ArrayReader
@@ -44,6 +45,7 @@ class FileMatrix(SparseMatrix):
     root: NDArray[np.float32]
     bounds: tuple[int, ...]
     walk: bool = False
+    loops: bool = False
     diagonal: float = 0.0
     scale: float = 1.0
 
@@ -54,6 +56,9 @@ class FileMatrix(SparseMatrix):
                 part.zero_() if beta == 0.0 else part.mul_(beta)
             else:
                 part.addmm_(block, x, beta=beta, alpha=alpha * self.scale)
+            if self.loops:
+                of_loop = torch.from_numpy(self.root[first:last, None] ** 2)
+                part.addcmul_(of_loop, x[first:last], value=alpha * self.scale)
             if self.diagonal != 0.0:
                 part.add_(x[first:last], alpha=alpha * self.diagonal)
         return out
@@ -95,23 +100,23 @@ class FileAdjacency(Adjacency):
         return replace(self, matrix=replace(self.matrix, walk=True), symmetric=False)
 
 
-def file_adjacency(graph: GraphFolder) -> FileAdjacency:
+def file_adjacency(graph: GraphFolder, self_loops: str = "none") -> FileAdjacency:
     """`S` of a folder; in memory are one number a node, and two blocks of rows."""
-    indptr, nodes = graph.reader("indptr"), graph.num_nodes
-    root, bounds = _roots_and_bounds(indptr, nodes)
+    indptr, nodes, loops = graph.reader("indptr"), graph.num_nodes, self_loops == "add"
+    root, bounds = _roots_and_bounds(indptr, nodes, loops)
     pattern = Pattern(NONE, NONE, (nodes, nodes))
     return FileAdjacency(
-        matrix=FileMatrix(pattern, NONE, indptr, graph.reader("indices"), root, bounds),
+        matrix=FileMatrix(pattern, NONE, indptr, graph.reader("indices"), root, bounds, loops=loops),
         eye=NONE,
         is_edge=NONE,
         degree=NONE,
         symmetric=True,
         directed=False,
-        self_loops="none",
+        self_loops=self_loops,
     )
 
 
-def _roots_and_bounds(indptr: ArrayReader, nodes: int) -> tuple[NDArray[np.float32], tuple[int, ...]]:
+def _roots_and_bounds(indptr: ArrayReader, nodes: int, loops: bool) -> tuple[NDArray[np.float32], tuple[int, ...]]:
     """`1 / sqrt(d)` of every node, and where blocks of rows begin and end: about `BLOCK_ARCS` arcs each, more only
     where a single row has more."""
     root = np.empty(nodes, dtype=np.float32)
@@ -119,7 +124,7 @@ def _roots_and_bounds(indptr: ArrayReader, nodes: int) -> tuple[NDArray[np.float
     for first in range(0, nodes, BLOCK_ROWS):
         last = min(first + BLOCK_ROWS, nodes)
         pointers = indptr.rows(first, last + 1)
-        degree = np.diff(pointers).astype(np.float32)
+        degree = (np.diff(pointers) + loops).astype(np.float32)
         root[first:last] = np.where(degree > 0, np.maximum(degree, 1) ** -0.5, 0.0)
         inside = np.arange(pointers[0] + BLOCK_ARCS, pointers[-1], BLOCK_ARCS)
         bounds += [first + int(cut) for cut in np.searchsorted(pointers, inside)] + [last]

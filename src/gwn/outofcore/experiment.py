@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import torch
 
 from gwn.data import Split
 from gwn.data.folders.folder import GraphFolder
@@ -15,8 +17,10 @@ from gwn.errors import GWNError
 from gwn.io import require_space
 from gwn.memory import say_memory
 from gwn.networks import GWN
-from gwn.outofcore.fit import chunk_rows, fit_files, predict_files
-from gwn.outofcore.propagate import PropagatedFeatures, propagate
+from gwn.networks.bank import BankGWN
+from gwn.outofcore.fit import Features, Network, chunk_rows, fit_files, predict_files
+from gwn.outofcore.propagate import propagate
+from gwn.outofcore.states import propagate_states
 from gwn.spreadsheet import Written, write_columns
 from gwn.training.checkpoint import Checkpoints
 from gwn.training.experiment import Experiment, OnProgress, record_run
@@ -35,18 +39,21 @@ class FileExperiment(Experiment):
 
     memory   bytes the process may hold; it changes how the work is cut, not what comes out
     root     where propagated features are kept, for this and every later experiment with the same dynamics
+    stored   the type in which a bank's states are kept, see `gwn.outofcore.states`
     """
 
     graph: GraphFolder
     memory: int
     root: Path
+    stored: str = "float32"
     on_columns: OnColumns = field(default=lambda done, total: None)
 
     def facts(self) -> dict[str, Any]:
         return self.graph.facts()
 
     def describe(self) -> dict[str, Any]:
-        return {**super().describe(), "features": "propagated to files, in mini-batches"}
+        half = {} if self.stored == "float32" else {"stored": self.stored}
+        return {**super().describe(), "features": "propagated to files, in mini-batches", **half}
 
     def compute(
         self, number: int, split: Split, folder: Path, checkpoints: Checkpoints, on_progress: OnProgress | None
@@ -60,9 +67,9 @@ class FileExperiment(Experiment):
         seed = self.seed + number
         seed_everything(seed, self.config.deterministic)
         model = self.model.build(self.graph.num_features, self.graph.num_classes, **self.settings)
-        if not isinstance(model, GWN):
+        if not isinstance(model, (GWN, BankGWN)):
             raise GWNError(f"{self.model.name} is no wave network; --memory goes with gwn-sym or gwn and --precompute")
-        features = propagate(self.graph, model, self.root, memory=self.memory, on_columns=self.on_columns)
+        features = self._features(model)
         return record_run(
             lambda report: fit_files(
                 model,
@@ -81,6 +88,20 @@ class FileExperiment(Experiment):
             self.config.torch_device,
             folder,
             on_progress,
+        )
+
+    def _features(self, model: GWN | BankGWN) -> Features:
+        """What training reads: of a bank, where few nodes have labels, the states of those alone."""
+        given: dict[str, Any] = {"memory": self.memory, "on_columns": self.on_columns}
+        if isinstance(model, GWN):
+            if self.stored != "float32":
+                raise GWNError(f"--stored {self.stored} goes with the states of a bank; leave it out for this model")
+            return propagate(self.graph, model, self.root, **given)
+        parts = [nodes for split in self.splits for nodes in (split.train, split.val, split.test)]
+        needed = np.unique(torch.cat(parts).numpy())
+        few = needed.size < self.graph.num_nodes / 2
+        return propagate_states(
+            self.graph, model, self.root, nodes=needed if few else None, stored=self.stored, **given
         )
 
 
@@ -110,15 +131,22 @@ def predict_to_csv(
     raw_cells  keep ids and class names that look like formulas as they are
     """
     network = trained.network
-    if not isinstance(network, GWN):
+    if not isinstance(network, (GWN, BankGWN)):
         raise GWNError("--memory goes with a network that was trained with --precompute; leave it out")
     if graph.num_features != trained.config["dataset"]["features"]:
         expected = trained.config["dataset"]["features"]
         raise GWNError(f"this model was trained on {expected} features, {graph.path} has {graph.num_features}")
     require_space(out, graph.num_nodes * (BYTES_OF_A_CELL * (len(trained.class_names) + 1) + BYTES_OF_NAMES))
-    features = propagate(
-        graph, network, root, memory=memory, on_columns=lambda done, total: on_done("propagating", done, total)
-    )
+
+    def on_columns(done: float, total: int) -> None:
+        on_done("propagating", done, total)
+
+    features: Features
+    if isinstance(network, GWN):
+        features = propagate(graph, network, root, memory=memory, on_columns=on_columns)
+    else:
+        stored = trained.config.get("stored", "float32")
+        features = propagate_states(graph, network, root, memory=memory, stored=stored, on_columns=on_columns)
     headings = ["node", "known", "predicted", "confidence", *(f"p_{name}" for name in trained.class_names)]
     return write_columns(out, headings, _predictions(trained, network, graph, features, on_done), raw=raw_cells)
 
@@ -129,7 +157,7 @@ BYTES_OF_NAMES = 40
 
 
 def _predictions(
-    trained: TrainedModel, network: GWN, graph: GraphFolder, features: PropagatedFeatures, on_done: OnDone
+    trained: TrainedModel, network: Network, graph: GraphFolder, features: Features, on_done: OnDone
 ) -> Iterator[list[pa.Array]]:
     """The columns of the file, a chunk of nodes at a time."""
     y, first, size = graph.reader("y"), 0, chunk_rows(features)

@@ -24,8 +24,10 @@ from gwn.data.splits import Split
 from gwn.errors import Diverged, GWNError
 from gwn.memory import require_left
 from gwn.networks import GWN
+from gwn.networks.bank import BankGWN
 from gwn.networks.precomputed import class_weights, features_times_weights
 from gwn.outofcore.propagate import PropagatedFeatures
+from gwn.outofcore.states import StoredStates
 from gwn.training.checkpoint import Checkpoints, Fit
 from gwn.training.config import TrainConfig
 from gwn.training.loop import Evaluation, Loss, OnEpoch, Task, train_task
@@ -37,6 +39,10 @@ SPARE = 12 * CHUNK_BYTES
 
 BATCH = 8192
 """Rows of one step where `batch_size` is 0: a chunk is the most there could be."""
+
+
+Features = PropagatedFeatures | StoredStates
+Network = GWN | BankGWN
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -51,7 +57,7 @@ class Chunk:
 class RowReader:
     """The rows of one part of a split, chunk by chunk, kept in memory as far as `room` bytes go."""
 
-    def __init__(self, features: PropagatedFeatures, y: NDArray[np.int32], nodes: Tensor, room: int = 0) -> None:
+    def __init__(self, features: Features, y: NDArray[np.int32], nodes: Tensor, room: int = 0) -> None:
         self.features, self.y = features, y
         self.chunks = list(_chunks(features, nodes.numpy()))
         self.count = int(nodes.numel())
@@ -65,7 +71,8 @@ class RowReader:
         chunk = self.chunks[number]
         order = torch.randperm(chunk.chosen.size, generator=torch.Generator().manual_seed(number))
         rows = self.features.rows(chunk.first, chunk.last, chunk.chosen)[order]
-        labels = torch.from_numpy(self.y[chunk.first : chunk.last][chunk.chosen].astype(np.int64))
+        nodes = self.features.nodes_of(chunk.first, chunk.last)[chunk.chosen]
+        labels = torch.from_numpy(self.y[nodes].astype(np.int64))
         found = rows, labels[order]
         size = rows.numel() * 4
         if size <= self.room:
@@ -82,9 +89,9 @@ class RowReader:
 
 
 def fit_files(
-    model: GWN,
+    model: Network,
     graph: GraphFolder,
-    features: PropagatedFeatures,
+    features: Features,
     split: Split,
     config: TrainConfig,
     *,
@@ -112,7 +119,7 @@ class FileTask(Task):
     """Propagated features in files: an epoch takes the chunks in random order, `batch` rows at a time."""
 
     def __init__(
-        self, model: GWN, train: RowReader, val: RowReader, test: RowReader, *, batch: int, loss: NodeLoss
+        self, model: Network, train: RowReader, val: RowReader, test: RowReader, *, batch: int, loss: NodeLoss
     ) -> None:
         self.model, self.train, self.val, self.test, self.batch, self.loss = model, train, val, test, batch, loss
 
@@ -129,7 +136,7 @@ class FileTask(Task):
         return Diverged(f"training diverged in epoch {epoch}: the loss is {loss:.4g}; use a smaller lr")
 
 
-def row_loss(model: GWN, x: Tensor, y: Tensor, loss: NodeLoss) -> Tensor:
+def row_loss(model: Network, x: Tensor, y: Tensor, loss: NodeLoss) -> Tensor:
     """The loss of some rows of propagated features."""
     return loss(logits_of_rows(model, x), y)
 
@@ -142,14 +149,16 @@ def _slices(count: int, size: int) -> Iterator[slice]:
         yield slice(start, stop)
 
 
-def logits_of_rows(model: GWN, x: Tensor) -> Tensor:
-    """Logits from propagated features."""
+def logits_of_rows(model: Network, x: Tensor) -> Tensor:
+    """Logits from propagated features, or from the states of a bank."""
+    if isinstance(model, BankGWN):
+        return model.of_states(x.view(len(x), model.first.steps + 1, -1).transpose(0, 1))
     p = model.input_dropout if model.training else 0.0
     return features_times_weights(x, class_weights(model.phi0.first, model.phi1.first, model.head.first, p))
 
 
 @torch.no_grad()
-def _score(model: GWN, rows: RowReader) -> tuple[float, float]:
+def _score(model: Network, rows: RowReader) -> tuple[float, float]:
     """Accuracy and mean loss, summed up chunk by chunk."""
     model.eval()
     right, loss = 0, 0.0
@@ -160,23 +169,23 @@ def _score(model: GWN, rows: RowReader) -> tuple[float, float]:
     return right / rows.count, loss / rows.count
 
 
-def chunk_rows(features: PropagatedFeatures) -> int:
+def chunk_rows(features: Features) -> int:
     """Rows that are read together."""
     return max(1, CHUNK_BYTES // (4 * features.columns))
 
 
-def _chunks(features: PropagatedFeatures, nodes: NDArray[np.int64]) -> Iterator[Chunk]:
+def _chunks(features: Features, nodes: NDArray[np.int64]) -> Iterator[Chunk]:
     """The stretches of rows that hold any of these (sorted) nodes."""
-    size = chunk_rows(features)
+    size, rows = chunk_rows(features), features.rows_of(nodes)
     for first in range(0, features.nodes, size):
         last = min(first + size, features.nodes)
-        inside = nodes[np.searchsorted(nodes, first) : np.searchsorted(nodes, last)]
+        inside = rows[np.searchsorted(rows, first) : np.searchsorted(rows, last)]
         if inside.size:
             yield Chunk(first=first, last=last, chosen=(inside - first).astype(np.int32))
 
 
 @torch.no_grad()
-def predict_files(model: GWN, features: PropagatedFeatures) -> Iterator[Tensor]:
+def predict_files(model: Network, features: Features) -> Iterator[Tensor]:
     """Logits of all nodes in order, chunk by chunk."""
     model.eval()
     size = chunk_rows(features)

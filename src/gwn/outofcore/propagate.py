@@ -22,9 +22,8 @@ from gwn.io import being_written, content_key, make_folder, read_json, require_s
 from gwn.laplacians import Operator
 from gwn.memory import require_left
 from gwn.networks import GWN
+from gwn.networks.bank import WaveBank
 from gwn.outofcore.adjacency import BLOCK_BYTES, file_adjacency
-
-NAME = re.compile(r"columns-(\d+)-(\d+)\.json")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +57,14 @@ class PropagatedFeatures:
     def _readers(self) -> list[ArrayReader]:
         return [ArrayReader(block.path, block.record) for block in self.blocks]
 
+    def rows_of(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The rows of these nodes."""
+        return nodes
+
+    def nodes_of(self, first: int, last: int) -> NDArray[np.int64]:
+        """The nodes of these rows."""
+        return np.arange(first, last)
+
     def rows(self, first: int, last: int, chosen: NDArray[np.integer[Any]] | None = None) -> Tensor:
         """Rows `first` ... `last - 1`, or those among them that are `chosen` (numbers counted from `first`)."""
         count = last - first if chosen is None else len(chosen)
@@ -71,14 +78,15 @@ class PropagatedFeatures:
         return torch.from_numpy(out)
 
 
-def find_blocks(place: Path, *, check: bool) -> list[Block]:
+def find_blocks(place: Path, *, check: bool, prefix: str = "columns") -> list[Block]:
     """The finished blocks in a folder, by column; a file that is not whole is left out, and so computed again.
 
-    check   read every file and compare its SHA-256, instead of its length alone
+    check    read every file and compare its SHA-256, instead of its length alone
+    prefix   what the names of these blocks begin with
     """
     found: list[Block] = []
-    for path in sorted(place.glob("columns-*.json")):
-        matched = NAME.fullmatch(path.name)
+    for path in sorted(place.glob(f"{prefix}-*.json")):
+        matched = re.fullmatch(rf"{prefix}-(\d+)-(\d+)\.json", path.name)
         if matched is None:
             continue
         try:
@@ -182,12 +190,12 @@ def description(graph: GraphFolder, model: GWN) -> dict[str, object]:
     }
 
 
-def buffers(model: GWN) -> int:
+def buffers(model: GWN | WaveBank) -> int:
     """How many [N, columns] matrices a block holds at its peak: two states, and what a scheme adds."""
     return 2 + model.scheme.buffers
 
 
-def columns_at_once(graph: GraphFolder, model: GWN, memory: int) -> int:
+def columns_at_once(graph: GraphFolder, model: GWN | WaveBank, memory: int) -> int:
     """The widest block that the memory holds, or an error that says what one column needs."""
     column = 4 * graph.num_nodes * buffers(model)
     always = SPARE + 4 * graph.num_nodes  # what S keeps in memory
@@ -204,11 +212,15 @@ def _write_block(
     """Both responses of some columns; the first one waits in a file without a name, so that memory holds one wave."""
     name, width = place / f"columns-{first:05d}-{last:05d}", last - first
     with being_written(name.with_suffix(".npy")) as private, tempfile.TemporaryFile(dir=place) as aside:
-        moved = _travel_(operator, model, _columns(graph, first, last), torch.zeros(graph.num_nodes, width), on_step)
+        moved = _travel_(
+            operator, model, read_columns(graph, first, last), torch.zeros(graph.num_nodes, width), on_step
+        )
         for start in range(0, graph.num_nodes, ROWS):
             aside.write(moved[start : start + ROWS].numpy().data)
         del moved
-        pushed = _travel_(operator, model, torch.zeros(graph.num_nodes, width), _columns(graph, first, last), on_step)
+        pushed = _travel_(
+            operator, model, torch.zeros(graph.num_nodes, width), read_columns(graph, first, last), on_step
+        )
         aside.seek(0)
         writer = ArrayWriter(private, "<f4", (2 * width,))
         try:
@@ -233,7 +245,7 @@ def _travel_(operator: Operator, model: GWN, x: Tensor, x_prev: Tensor, on_step:
     return x
 
 
-def _columns(graph: GraphFolder, first: int, last: int) -> Tensor:
+def read_columns(graph: GraphFolder, first: int, last: int) -> Tensor:
     """Columns of `[x, 1]` as one dense matrix."""
     reader, until = graph.reader("x"), min(last, graph.num_features)
     out = np.empty((graph.num_nodes, last - first), dtype=np.float32)
