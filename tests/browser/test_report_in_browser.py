@@ -29,10 +29,12 @@ def table() -> TableData:
         title="Scores <b>here</b>",
         caption="Three models & one that was not measured.",
         columns=("model", "toy", "remark", *(f"more {k}" for k in range(8))),
+        across="dataset",
+        lead=1,
         rows=tuple(
             (
                 words(name),
-                TableCell(lines=("not measured" if value is None else f"{value:.2f}", below), value=value),
+                TableCell(lines=("–" if value is None else f"{value:.2f}", below), value=value, missing=value is None),
                 words(f"remark {10 - k}"),
                 *(words("a cell") for _ in range(8)),
             )
@@ -103,6 +105,80 @@ def test_tables_sort_by_mouse_and_key(report: Path, visit: Open) -> None:
     assert page.evaluate(UNNAMED) == []
 
 
+def test_filters_keep_models_and_datasets(report: Path, visit: Open) -> None:
+    page = visit(report)
+    rows, heads = page.locator("#table-toy tbody tr"), page.locator("#table-toy thead th")
+    page.fill("[data-filter=model]", "gwn, nobody")
+    assert [row.is_visible() for row in rows.all()] == [False, False, True]
+    page.fill("[data-filter=dataset]", "more 3,TOY")
+    assert [head.inner_text().split("\n")[0] for head in heads.all() if head.is_visible()] == ["model", "toy", "more"]
+    assert rows.nth(2).locator("td:visible").count() == 2
+    assert page.inner_text("[data-found]").endswith("rows")
+    page.locator("#settings summary").click()
+    assert page.locator("#settings tbody tr:visible").count() == 0, "they have no such dataset"
+    assert page.locator("#settings .nothing").is_visible()
+    page.fill("[data-filter=dataset]", "texas")
+    seen = page.locator("#settings tbody tr:visible")
+    assert {"GWN-fa", "GWN-sym", "GWN+"} >= {*seen.locator("th").all_inner_texts()}
+    assert {*seen.locator("td:nth-child(2)").all_inner_texts()} == {"Texas"}
+    assert page.locator("#table-toy .nothing").is_visible()
+    page.fill("[data-filter=dataset]", "")
+    page.fill("[data-filter=model]", "")
+    assert rows.nth(0).is_visible()
+    assert page.inner_text("[data-found]") == ""
+
+
+def test_headings_and_first_column_stay_in_sight(report: Path, visit: Open) -> None:
+    page = visit(report)
+    page.locator("#settings summary").click()
+    corners = """(box) => {
+        const place = (one) => { const {x, y} = one.getBoundingClientRect(); return [x, y]; };
+        const last = box.querySelector('tbody tr:last-child th');
+        const found = [place(box), place(box.querySelector('thead th')), place(last)];
+        return found.flat().map(Math.round);
+    }"""
+    box = page.locator("#settings .scroll")
+    assert box.evaluate("(box) => box.clientHeight < 900 && box.scrollHeight > 2 * box.clientHeight")
+    box.evaluate("(box) => box.scrollTo(300, box.scrollHeight)")
+    x, y, head_x, head_y, last_x, _ = box.evaluate(corners)
+    assert abs(head_y - y) <= 2, "the headings are at the top of the frame"
+    assert abs(head_x - x) <= 2
+    assert abs(last_x - x) <= 2
+
+
+OVERLAPS = """() => {
+    const texts = [], walker = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+        const node = walker.currentNode;
+        if (!node.textContent.trim() || node.parentElement.closest('.unseen, svg, sup, code')) continue;
+        const range = document.createRange();
+        range.selectNodeContents(node);
+        for (const box of range.getClientRects()) if (box.width > 1) texts.push([box, node.textContent.trim()]);
+    }
+    const found = [], by = texts.sort((a, b) => a[0].top - b[0].top);
+    by.forEach(([a, one], k) => {
+        for (let j = k + 1; j < by.length && by[j][0].top < a.bottom - 3; j++) {
+            const [b, other] = by[j];
+            if (Math.min(a.right, b.right) - Math.max(a.left, b.left) > 2) found.push(`${one} | ${other}`);
+        }
+    });
+    return found.slice(0, 5);
+}"""
+
+
+def test_on_paper_nothing_is_printed_over_anything(report: Path, visit: Open) -> None:
+    page = visit(report)
+    page.set_viewport_size({"width": 1040, "height": 720})  # a sheet of A4 across, without its margins
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate(OVERLAPS) == []
+    assert fits(page)
+    assert not page.locator(".filters").is_visible()
+    assert page.locator("#table-toy thead").is_visible()
+    assert page.locator("#table-toy .scroll").evaluate("(box) => box.scrollWidth <= box.clientWidth")
+    assert page.pdf(prefer_css_page_size=True).startswith(b"%PDF")
+
+
 def test_figures_commands_and_what_is_missing(report: Path, visit: Open) -> None:
     page = visit(report)
     image = page.locator("#figure-roots img")
@@ -116,13 +192,10 @@ def test_figures_commands_and_what_is_missing(report: Path, visit: Open) -> None
         assert page.locator(anchor.get_attribute("href")).count() == 1
 
 
-def test_the_report_on_a_small_screen_and_on_paper(report: Path, visit: Open) -> None:
+def test_the_report_on_a_small_screen(report: Path, visit: Open) -> None:
     page = visit(report, phone=True)
     assert fits(page)
     assert page.locator("#table-toy .scroll").evaluate("(box) => box.scrollWidth > box.clientWidth")
-    page.emulate_media(media="print")
-    assert not page.locator("nav").is_visible()
-    assert page.locator("#table-toy thead").is_visible()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

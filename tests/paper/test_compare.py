@@ -23,7 +23,8 @@ def measured(tests: Sequence[float], row: str = "mlp", paper: float | None = Non
         for n, test in enumerate(tests)
     ]
     runs += [replace(NOTHING, run=n, split_hash=f"lost {n}") for n in range(diverged)]
-    record: dict[str, Any] = {"runs": [run.to_json() for run in runs], "summary": summary_of_runs(runs), "search": None}
+    record: dict[str, Any] = {"runs": [run.to_json() for run in runs], "summary": summary_of_runs(runs)}
+    record |= {"search": None, "settings": {}}
     printed = None if paper is None else PaperValue(mean=paper)
     return View(cell=Cell(dataset="texas", split="geom", row=row), paper=printed, record=record)
 
@@ -61,5 +62,5 @@ def test_a_cell_says_where_the_paper_lies() -> None:
     assert measured([], diverged=2, paper=70.0).shown().lines == ("diverged", "paper 70.00")
     assert "1 diverged" in measured([0.8, 0.82], diverged=1).shown().lines
     nothing = View(cell=cells[0].cell, paper=PaperValue(mean=70.0), record=None)
-    assert nothing.shown().lines == ("not measured", "paper 70.00")
+    assert nothing.shown().lines == ("–", "paper 70.00")
     assert nothing.flat()["mean"] is None

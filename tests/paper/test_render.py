@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 
 from gwn.paper.table import FORMATS, SUFFIXES, TableCell, TableData, to_csv, to_latex, to_markdown, words
 
@@ -40,6 +41,14 @@ def test_latex_is_escaped_and_stacked() -> None:
     assert r"GWN\_x & \shortstack{1.00 $\pm$ 0.10 \\ paper 2.00} \\" in text
     assert r"Scores \& more. 100 \% honest." in text
     assert text.count("{") == text.count("}")
+
+
+def test_latex_marks_the_best_and_the_second_best() -> None:
+    rows = tuple((words(str(value)), words(f"{value:.2f}", value)) for value in (2.0, 3.0, 1.0))
+    text = to_latex(replace(TABLE, rows=rows, best="highest"))
+    assert r"\textbf{3.00}" in text
+    assert r"\underline{2.00}" in text
+    assert text.count(r"\textbf") == text.count(r"\underline") == 1
 
 
 def test_every_format_has_a_suffix() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from gwn.errors import GWNError
 from gwn.html import Markup, assignment, fill, template
 from gwn.paper.exhibit import Context, Exhibit, figure_path
-from gwn.paper.report import environment_table, sections, settings_table, table_html
+from gwn.paper.report import environment_table, sections, settings_table
 from gwn.paper.table import TableCell, TableData, words
 
 
@@ -34,10 +35,6 @@ def test_everything_is_escaped_but_markup() -> None:
     assert fill("<p>$a$b</p>", a="<b>&\"'", b=Markup("<i>x</i>")) == "<p>&lt;b&gt;&amp;&quot;&#x27;<i>x</i></p>"
     with pytest.raises(KeyError):
         fill("$missing")
-    html = table_html(table((words("<script>"), TableCell(lines=("1.50", "<i>"), value=1.5))))
-    assert "<script>" not in html
-    assert '<td class="figures" data-value="1.5">1.50<span class="line">&lt;i&gt;</span></td>' in html
-    assert "T&lt;1&gt;" in html
 
 
 def test_data_are_scripts_that_hold_any_text() -> None:
@@ -49,6 +46,7 @@ def test_data_are_scripts_that_hold_any_text() -> None:
 
 def test_what_is_missing_is_said_with_the_command(tmp_path: Path) -> None:
     html, links = sections([exhibit(table())], tmp_path, tmp_path / "out")
+    assert "T&lt;1&gt;" in html
     assert "Nothing is measured yet; this fills it: <code>gwn reproduce toy</code>" in html
     assert links == [("table-toy", "Scores")]
     html, _ = sections([exhibit(error="cora is missing")], tmp_path, tmp_path / "out")
@@ -61,6 +59,23 @@ def test_what_is_missing_is_said_with_the_command(tmp_path: Path) -> None:
     assert "does not exist; compute it with gwn reproduce figure-roots." in html
     assert "was cut or edited (it is not JSON); compute it again with gwn reproduce figure-broken --recompute." in html
     assert [anchor for anchor, _ in links] == ["figure-roots", "figure-broken"]
+
+
+def test_the_first_table_of_an_exhibit_is_in_sight_and_the_others_are_folded(tmp_path: Path) -> None:
+    row = (words("gcn"), words("1.00", 1.0))
+    html, _ = sections([exhibit(table(row), replace(table(row), name="more"))], tmp_path, tmp_path / "out")
+    assert '<section class="card exhibit" id="table-toy">' in html
+    assert '<details class="card exhibit" id="more">' in html
+    assert (tmp_path / "out" / "tables" / "more.csv").read_text() == "model,x\ngcn,1.00\n"
+
+
+def test_settings_are_rounded_on_the_page_and_whole_in_the_file() -> None:
+    shown = settings_table(Path(__file__).parents[2] / "results")
+    digits = [found for row in shown.rows for found in re.findall(r"\d\.(\d+)\b", row[3].lines[0])]
+    assert digits
+    assert max(map(len, digits)) <= 5
+    assert any(len(str(value)) > 8 for record in shown.records for value in record["settings"].values())
+    assert shown.rows[0][0].lines == ("GWN-sym",), "the wave networks first"
 
 
 def test_environments_are_counted_and_settings_listed(tmp_path: Path) -> None:
@@ -81,7 +96,10 @@ def test_no_page_asks_for_anything_from_elsewhere() -> None:
         "report.html",
         "base.css",
         "explore.css",
+        "colours.css",
+        "table.css",
         "report.css",
+        "table.js",
         "report.js",
         "explore-page.js",
     ):

@@ -48,6 +48,8 @@ def _rows() -> dict[str, Row]:
 
 
 ROWS: dict[str, Row] = _rows()
+WAVES_FIRST = tuple(sorted(ROWS, key=lambda row: ROWS[row].group != "wave"))
+"""The rows as tables have them: those that the paper is about on top."""
 
 
 TAUS = (0.2, 0.5, 1.0, 2.0, 5.0)

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from gwn.pages.table import NOT_MEASURED, TableCell
 from gwn.paper.cell import ROWS, Cell
 from gwn.paper.printed import PaperValue
 from gwn.paper.records import read_cell
-from gwn.paper.table import TableCell
 from gwn.training.result import Summary, summarise
 
 
@@ -86,12 +86,13 @@ class View:
                 lines.append(f"{diverged} diverged")
         elif self.record is not None:
             lines.append("diverged")
-        elif self.paper is not None:
-            lines.append("not measured")
+        else:
+            lines += NOT_MEASURED.lines
         if self.paper is not None:
             beside = "" if self.difference is None else f" ({self.difference:+.2f}, {self.verdict})"
             lines.append(f"paper {self.paper.mean:.2f}{beside}")
-        return TableCell(lines=tuple(lines) or ("",), value=None if self.test is None else self.test["mean"])
+        mean = None if self.test is None else self.test["mean"]
+        return TableCell(lines=tuple(lines), value=mean, missing=self.record is None)
 
     def flat(self) -> dict[str, Any]:
         """Everything as plain values, for CSV."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from gwn.errors import GWNError
 from gwn.io import write_atomic
-from gwn.paper.budget import budget_caption, heading, unequal_columns
+from gwn.paper.budget import budget_caption, heading
 from gwn.paper.cell import OURS, ROWS
 from gwn.paper.compare import View
 from gwn.paper.exhibit import Context
@@ -17,7 +17,7 @@ from gwn.paper.exhibits import EXHIBITS
 from gwn.paper.exhibits.accuracy import COLUMNS, ranks_of, views
 from gwn.paper.printed import elsewhere
 from gwn.paper.table import TableData, to_markdown
-from gwn.paper.verdict import PAPERS_OWN, all_cells
+from gwn.paper.verdict import PAPERS_OWN, all_cells, reservations
 
 
 def fill(page: str, command: str, name: str, content: str) -> str:
@@ -93,22 +93,8 @@ def verdict(results: Path) -> str:
     )
     lines += _gap(cells)
     lines += [_told_apart(results, table) for table in COLUMNS]
-    return "\n".join([*lines, *_shares(results)])
-
-
-def _shares(results: Path) -> list[str]:
-    """What keeps the comparison from being fair, and the row from being what it is called, counted."""
-    cells = all_cells(results)
     columns = [column for of_table in COLUMNS.values() for column in of_table]
-    unequal, heat = unequal_columns(cells, columns), [cell for cell in cells["gwn-plus"].values() if cell.no_wave]
-    lines = []
-    if unequal:
-        lines.append(
-            f"- In {len(unequal)} of {len(columns)} columns the models did not have equal trials: see the captions."
-        )
-    if heat:
-        lines.append(f"- GWN+ is the heat equation, no wave, on {len(heat)} columns: new searches choose waves alone.")
-    return lines
+    return "\n".join([*lines, *(f"- {said}" for said in reservations(all_cells(results), columns))])
 
 
 def _by_verdict(of_row: Mapping[str, View]) -> dict[str, list[str]]:

@@ -11,39 +11,53 @@ from typing import Any
 import torch
 
 from gwn._version import __version__
+from gwn.data import DATASETS
 from gwn.errors import GWNError
 from gwn.html import Markup, fill, join, template
 from gwn.io import read_json, write_atomic
+from gwn.pages.table import table_html
+from gwn.paper.cell import ROWS, WAVES_FIRST
 from gwn.paper.curve_data import CurveData
 from gwn.paper.drawing import draw_figure
 from gwn.paper.exhibit import Context, Exhibit
 from gwn.paper.exhibits import EXHIBITS
 from gwn.paper.shipped import searched_cells
-from gwn.paper.table import TableCell, TableData, to_csv, words
+from gwn.paper.table import TableData, to_csv, words
 from gwn.paper.verdict_html import verdict_parts
 from gwn.training.result import environment
 
 FIGURE = """<section class="card exhibit" id="figure-$name">
-<h3 id="figure-$name-title">$title</h3>
+<h3>$title</h3>
 <figure>
-<div class="scroll" role="region" aria-labelledby="figure-$name-title" tabindex="0">
-<img src="figures/$name.svg" alt="$title. $caption">
-</div>
+<a href="figures/$name.svg"><img src="figures/$name.svg" alt="$title. $caption"></a>
 <figcaption>$caption</figcaption>
 </figure>
-<p class="soft">In the paper: $place. Made by <code>$command</code> · <a href="figures/$name.svg">as SVG</a></p>
+<p class="soft">In the paper: $place. Made by <code>$command</code></p>
 <details><summary>Settings and runs behind it</summary><pre><code>$provenance</code></pre></details>
 </section>"""
+TABLE = """<section class="card exhibit" id="$name">
+<h3>$title</h3>
+$body
+</section>"""
+FOLDED = """<details class="card exhibit" id="$name"><summary><h3>$title</h3></summary>
+$body
+</details>"""
+BODY = """$table
+<p class="caption">$caption</p>
+<p class="soft">Made by <code>$command</code> · <a href="tables/$name.csv">as CSV</a></p>"""
+EMPTY = '<section class="card exhibit" id="$name"><h3>$title</h3><p>$reason</p></section>'
+NOTHING = "Nothing is measured yet; this fills it: <code>$command</code>"
 
 
 def sections(exhibits: Iterable[Exhibit], results: Path, out: Path) -> tuple[Markup, list[tuple[str, str]]]:
     """Every table and figure of these exhibits, and (anchor, title) of each exhibit for the contents. CSV files and
-    pictures are written beside; an exhibit without data says what is missing and how to get it."""
+    pictures are written beside; an exhibit without data says what is missing and how to get it. Of several tables of
+    an exhibit the first is in sight, the others are folded."""
     parts, contents = [], []
     for exhibit in exhibits:
         try:
-            shown = exhibit.contents(Context(results=results), compute=False)
-            parts += [_figure(part, out) if isinstance(part, CurveData) else _table(part, out) for part in shown]
+            for place, part in enumerate(exhibit.contents(Context(results=results), compute=False)):
+                parts.append(_figure(part, out) if isinstance(part, CurveData) else _table(part, out, folded=place > 0))
         except GWNError as error:
             parts.append(fill(EMPTY, name=exhibit.name, title=exhibit.title, reason=f"Not available: {error}."))
         contents.append((exhibit.name, f"{exhibit.title[:1].upper()}{exhibit.title[1:]}"))
@@ -63,62 +77,14 @@ def _figure(data: CurveData, out: Path) -> Markup:
     )
 
 
-TABLE = """<section class="card exhibit" id="$name">
-<h3 id="$name-title">$title</h3>
-<div class="scroll" role="region" aria-labelledby="$name-title" tabindex="0">
-<table class="sortable"><thead><tr>$head</tr></thead>
-<tbody>
-$body
-</tbody></table>
-</div>
-<p>$caption</p>
-<p class="soft">Made by <code>$command</code> · <a href="tables/$name.csv">as CSV</a></p>
-</section>"""
-HEAD = """<th scope="col" aria-sort="none"><button type="button">$text<span class="arrow" aria-hidden="true"></span>
-</button></th>"""
-EMPTY = '<section class="card exhibit" id="$name"><h3>$title</h3><p>$reason</p></section>'
-NOTHING = "Nothing is measured yet; this fills it: <code>$command</code>"
-LONG = 40
-"""A cell of so many characters is wrapped."""
-
-
-def _table(table: TableData, out: Path) -> Markup:
-    write_atomic(out / "tables" / f"{table.name}.csv", to_csv(table).encode())
-    return table_html(table)
-
-
-def table_html(table: TableData) -> Markup:
+def _table(table: TableData, out: Path, *, folded: bool = False) -> Markup:
     """One table, or one line that says what fills it."""
+    write_atomic(out / "tables" / f"{table.name}.csv", to_csv(table).encode())
     if not table.rows:
         return fill(EMPTY, name=table.name, title=table.title, reason=fill(NOTHING, command=table.command))
-    return fill(
-        TABLE,
-        name=table.name,
-        title=table.title,
-        head=join((fill(HEAD, text=column) for column in table.columns), ""),
-        body=join(_row(row) for row in table.rows),
-        caption=table.caption,
-        command=table.command,
-    )
-
-
-def _row(row: tuple[TableCell, ...]) -> Markup:
-    first, *others = row
-    start = fill('<th scope="row">$text</th>', text=_lines(first))
-    return Markup(f"<tr>{start}{join((_cell(cell) for cell in others), '')}</tr>")
-
-
-def _cell(cell: TableCell) -> Markup:
-    value = "" if cell.value is None else f"{cell.value:.10g}"
-    kind = "words" if max(map(len, cell.lines), default=0) > LONG else "figures"
-    return fill('<td class="$kind" data-value="$value">$text</td>', kind=kind, value=value, text=_lines(cell))
-
-
-def _lines(cell: TableCell) -> Markup:
-    """The first line in full, the others small below it."""
-    first, *others = cell.lines or ("",)
-    below = (fill('<span class="line">$text</span>', text=line) for line in others)
-    return join((fill("$text", text=first), *below), "")
+    said = {"name": table.name, "caption": table.caption, "command": table.command}
+    body = fill(BODY, table=table_html(table), **said)
+    return fill(FOLDED if folded else TABLE, name=table.name, title=table.title, body=body)
 
 
 def environment_table(results: Path) -> TableData:
@@ -149,28 +115,35 @@ def environment_table(results: Path) -> TableData:
 
 def settings_table(results: Path) -> TableData:
     """One row a model on a dataset and split: the settings its measured figures have."""
+    searched = sorted(searched_cells(results), key=lambda one: (WAVES_FIRST.index(one[0].row), one[0]))
     rows = [
         (
-            words(cell.row),
-            words(cell.dataset),
+            words(ROWS[cell.row].title),
+            words(DATASETS[cell.dataset].title),
             words(cell.split),
             words(_assignments(record["settings"])),
             words(_assignments(record["training"])),
         )
-        for cell, record in sorted(searched_cells(results), key=lambda one: one[0].row)
+        for cell, record in searched
     ]
     return TableData(
         name="settings",
         title="Settings behind the tables",
-        caption="What the search on validation chose; the table cells were measured with exactly these.",
+        caption="What the search on validation chose, numbers rounded to three digits; the table cells were measured "
+        "with exactly what the CSV file has.",
         columns=("model", "dataset", "split", "model settings", "training"),
         rows=tuple(rows),
         command="gwn reproduce table-heterophilic",
+        records=tuple(
+            {"cell": cell.name} | {key: record[key] for key in ("settings", "training")} for cell, record in searched
+        ),
+        lead=sum(ROWS[cell.row].group == "wave" for cell, _ in searched),
     )
 
 
 def _assignments(settings: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in settings.items() if value is not None)
+    shown = {name: f"{value:.3g}" if isinstance(value, float) else value for name, value in settings.items()}
+    return ", ".join(f"{name} {value}" for name, value in shown.items() if value is not None)
 
 
 def _environments(results: Path) -> Iterator[Mapping[str, Any]]:
@@ -184,7 +157,7 @@ def _environments(results: Path) -> Iterator[Mapping[str, Any]]:
             yield found
 
 
-ASSETS = ("base.css", "colours.css", "report.css", "report.js")
+ASSETS = ("base.css", "colours.css", "table.css", "report.css", "table.js", "report.js")
 LINK = '<li><a href="#$anchor">$title</a></li>'
 
 
@@ -205,7 +178,8 @@ def write_report(results: Path, out: Path) -> Path:
         **verdict_parts(results),
         tables=tables,
         figures=figures,
-        behind=join(_table(table, out) for table in behind),
+        behind=join(_table(table, out, folded=True) for table in behind),
+        names=_names(),
         table_links=_links(table_links),
         figure_links=_links(figure_links),
         behind_links=_links([(table.name, table.title) for table in behind]),
@@ -216,3 +190,19 @@ def write_report(results: Path, out: Path) -> Path:
 
 def _links(entries: list[tuple[str, str]]) -> Markup:
     return join(fill(LINK, anchor=anchor, title=title) for anchor, title in entries)
+
+
+def _names() -> Markup:
+    """What the filters suggest."""
+    lists = {
+        "models": [row.title for row in ROWS.values()],
+        "datasets": [dataset.title for dataset in DATASETS.values()],
+    }
+    return join(
+        fill(
+            '<datalist id="$name">$options</datalist>',
+            name=name,
+            options=join((fill('<option value="$each"></option>', each=each) for each in titles), ""),
+        )
+        for name, titles in lists.items()
+    )

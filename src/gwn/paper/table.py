@@ -2,42 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable
 
+from gwn.pages.table import TableCell, TableData, marks, words
 from gwn.spreadsheet import csv_text
 
-
-@dataclass(frozen=True, kw_only=True)
-class TableCell:
-    """What a reader sees, in one or more lines, and the number that the column is sorted by."""
-
-    lines: tuple[str, ...]
-    value: float | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class TableData:
-    """Rows under headings, the first column holding words.
-
-    caption   what a reader must know: budget, selection, splits
-    command   what prints it again
-    records   the same in long form, one mapping of plain values a cell, for CSV
-    """
-
-    name: str
-    title: str
-    caption: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[TableCell, ...], ...]
-    command: str
-    records: tuple[Mapping[str, Any], ...] = field(default=())
-
-
-def words(text: str, value: float | None = None) -> TableCell:
-    """A cell of one line."""
-    return TableCell(lines=(text,), value=value)
+__all__ = ["FORMATS", "SUFFIXES", "TableCell", "TableData", "to_csv", "to_latex", "to_markdown", "words"]
 
 
 def to_markdown(table: TableData) -> str:
@@ -70,13 +40,20 @@ def _escaped(text: str) -> str:
 
 
 def to_latex(table: TableData) -> str:
-    """A `tabular` with booktabs' rules; cells of several lines are stacked."""
+    """A `tabular` with booktabs' rules; cells of several lines are stacked, the best is bold and the second best
+    underlined, as in the paper."""
+    marked = marks(table)
 
-    def cell(seen: TableCell) -> str:
+    def cell(seen: TableCell, mark: str) -> str:
         lines = [_escaped(line) for line in seen.lines]
+        if mark:
+            lines[0] = (r"\textbf{" if mark == "best" else r"\underline{") + lines[0] + "}"
         return lines[0] if len(lines) == 1 else r"\shortstack{" + r" \\ ".join(lines) + "}"
 
-    body = [" & ".join(cell(seen) for seen in row) + r" \\" for row in table.rows]
+    body = [
+        " & ".join(cell(seen, marked.get((row, column), "")) for column, seen in enumerate(cells)) + r" \\"
+        for row, cells in enumerate(table.rows)
+    ]
     return "\n".join(
         [
             f"% {table.command}",

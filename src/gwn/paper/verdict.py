@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gwn.paper.cell import OURS, ROWS
+from gwn.paper.budget import unequal_columns
+from gwn.paper.cell import ROWS
 from gwn.paper.compare import View, outcome, paired
 from gwn.paper.exhibits.accuracy import COLUMNS, UNMEASURED, views
 
@@ -78,15 +79,15 @@ def standing(cells: Cells, row: str, columns: Sequence[str]) -> Standing:
     )
 
 
-def favoured(cells: Cells, columns: Sequence[str]) -> list[str]:
-    """The columns in which the search of a wave network had more trials than that of another model."""
-    found = []
-    for column in columns:
-        trials: dict[bool, list[int]] = {True: [], False: []}
-        for row, of_row in cells.items():
-            record = of_row[column].record
-            if record is not None and record["search"] is not None:
-                trials[row in OURS].append(record["recipe"]["trials"] + record["recipe"].get("on_rows", 0))
-        if trials[True] and trials[False] and max(trials[True]) > min(trials[False]):
-            found.append(column)
-    return found
+def reservations(cells: Cells, columns: Sequence[str]) -> list[str]:
+    """What keeps the comparison from being fair, and the row from being what it is called, counted."""
+    unequal = unequal_columns(cells, columns)
+    heat = [column for column in columns if cells["gwn-plus"][column].no_wave]
+    said = []
+    if unequal:
+        said.append(
+            f"In {len(unequal)} of {len(columns)} columns the models did not have equal trials: see the captions."
+        )
+    if heat:
+        said.append(f"GWN+ is the heat equation, no wave, on {len(heat)} columns: new searches choose waves alone.")
+    return said

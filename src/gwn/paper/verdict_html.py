@@ -13,7 +13,7 @@ from gwn.paper.cell import OURS, ROWS
 from gwn.paper.compare import View
 from gwn.paper.exhibits.accuracy import COLUMNS
 from gwn.paper.ranking_chart import ranking_chart
-from gwn.paper.verdict import KINDS, PAPERS_OWN, Cells, all_cells, favoured, standing, tally
+from gwn.paper.verdict import KINDS, PAPERS_OWN, Cells, all_cells, reservations, standing, tally
 
 Tally = Mapping[str, Sequence[View]]
 ORDER = tuple(KINDS.values())
@@ -114,10 +114,4 @@ def _lacking(cells: Cells, columns: Sequence[str], own: Tally, peers: Tally) -> 
     printed = sum(map(len, own.values())) + sum(map(len, peers.values()))
     where = ", ".join(f"{name} ({count})" for name, count in sorted(by_column.items(), key=lambda pair: -pair[1]))
     said = f"{len(lacking)} of the {printed} figures of the two tables: {where}." if lacking else "Nothing is missing."
-    ahead = favoured(cells, columns)
-    budget = (
-        f"In {len(ahead)} of {len(columns)} columns another model had fewer trials in its search than a wave network."
-        if ahead
-        else "In no column had a wave network more trials in its search than another model."
-    )
-    return fill("<p>$said</p><p>$budget</p>", said=said, budget=budget)
+    return join(fill("<p>$text</p>", text=text) for text in (said, *reservations(cells, columns)))

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from gwn.data import DATASETS
+from gwn.pages.table import NOT_MEASURED
 from gwn.paper.budget import budget_caption, heading
-from gwn.paper.cell import BUDGETS, FINAL_RUNS, OURS, ROWS, Cell
+from gwn.paper.cell import BUDGETS, FINAL_RUNS, OURS, ROWS, WAVES_FIRST, Cell
 from gwn.paper.compare import Ranks, View, average_ranks, outcome, paired, view
 from gwn.paper.exhibit import Context, Exhibit
 from gwn.paper.printed import elsewhere, paper_value, place
@@ -15,8 +17,14 @@ from gwn.paper.table import TableCell, TableData, words
 PROTOCOL = (
     f"Mean ± sd of the test score over {FINAL_RUNS} runs with seeds that the search never saw, its 95 % interval "
     "below; settings and epoch selected on validation alone. (difference, within/above/below): ours minus the "
-    "paper's, and where ours lies when its interval leaves out the paper's value. An empty cell was not measured."
+    "paper's, and where ours lies when its interval leaves out the paper's value. – was not measured."
 )
+
+
+def caveats(columns: Sequence[str]) -> dict[str, str]:
+    """What must be known of the data of these columns, by heading."""
+    datasets = {heading(column): DATASETS[column.split(".")[0]] for column in columns}
+    return {name: f"{dataset.title}: {dataset.caveat}" for name, dataset in datasets.items() if dataset.caveat}
 
 
 def views(results: Path, table: str, rows: Sequence[str], columns: Sequence[str]) -> dict[str, dict[str, View]]:
@@ -55,6 +63,10 @@ def accuracy_table(
         rows=tuple(rows),
         command=command,
         records=tuple(cell.flat() for of_row in shown.values() for cell in of_row.values()),
+        lead=sum(ROWS[row].group == "wave" for row in shown),
+        best="highest",
+        across="dataset",
+        notes=caveats(columns),
     )
 
 
@@ -87,20 +99,20 @@ def paired_table(name: str, command: str, cells: dict[str, dict[str, View]], col
                     | {"high": found.high, "outcome": outcome(found)}
                 )
             if not known:
-                line.append(words(""))
+                line.append(words("") if ours == row else NOT_MEASURED)
                 continue
             counts = [outcome(found) for found in known.values()]
             mean = sum(found.mean for found in known.values()) / len(known)
             tally = " / ".join(str(counts.count(kind)) for kind in ("win", "tie", "loss"))
             line.append(TableCell(lines=(tally, f"{mean:+.2f}"), value=mean))
-        if any(cell.lines != ("",) for cell in line[1:]):
+        if any(cell.value is not None for cell in line[1:]):
             rows.append(tuple(line))
     return TableData(
         name=f"{name}-paired",
         title="On the same splits: wins / ties / losses against each model, and the mean difference in points",
         caption="A win is a column in which the 95 % interval of the paired difference over the final runs lies above "
         "zero. No correction for many comparisons.",
-        columns=("against", *(ROWS[ours].title for ours in OURS)),
+        columns=("model", *(ROWS[ours].title for ours in OURS)),
         rows=tuple(rows),
         command=command,
         records=tuple(records),
@@ -147,7 +159,7 @@ def test_selected_table(
         for column in columns:
             cell = cells[row][column]
             if cell.test is None or cell.selected_on_test is None:
-                line.append(words(""))
+                line.append(NOT_MEASURED)
                 continue
             lines = [f"test-selected {cell.selected_on_test:.2f}", f"honest {cell.test['mean']:.2f}"]
             lines += [] if cell.paper is None else [f"paper {cell.paper.mean:.2f}"]
@@ -161,6 +173,7 @@ def test_selected_table(
         columns=("model", *map(heading, columns)),
         rows=tuple(rows),
         command=command,
+        across="dataset",
     )
 
 
@@ -186,7 +199,7 @@ def uniform_table(results: Path, name: str, command: str, datasets: Sequence[str
     """The same settings on "uniform" splits, where 60 % of all nodes train, beside "per-class" ones."""
     columns = [f"{dataset}.{split}" for dataset in datasets for split in ("per-class", "uniform")]
     rows, records = [], []
-    for row in FULL:
+    for row in filter(FULL.__contains__, WAVES_FIRST):
         cells = [view(results, Cell.of(column, row)) for column in columns]
         rows.append((words(ROWS[row].title), *(cell.shown() for cell in cells)))
         records += [cell.flat() for cell in cells]
@@ -198,6 +211,10 @@ def uniform_table(results: Path, name: str, command: str, datasets: Sequence[str
         rows=tuple(rows),
         command=command,
         records=tuple(records),
+        lead=sum(ROWS[row].group == "wave" for row in FULL),
+        best="highest",
+        across="dataset",
+        notes=caveats(columns),
     )
 
 
@@ -225,7 +242,7 @@ def _exhibit(kind: str) -> Exhibit:
 
     def compute(context: Context) -> tuple[TableData, ...]:
         shown = (*columns, *UNMEASURED[kind])
-        cells = views(context.results, kind, tuple(ROWS), shown)
+        cells = views(context.results, kind, WAVES_FIRST, shown)
         return (
             accuracy_table(name, title, command, cells, shown),
             uniform_table(context.results, name, command, datasets),
@@ -257,7 +274,7 @@ def base_models(context: Context) -> tuple[TableData, ...]:
         for column in PAIRED_COLUMNS:
             found = paired(cells[wave][column], cells[base][column])
             if found is None or found.low is None or found.high is None:
-                line.append(words(""))
+                line.append(NOT_MEASURED)
             else:
                 lines = (f"{found.mean:+.2f}, {outcome(found)}", f"{found.low:+.1f} to {found.high:+.1f}")
                 line.append(TableCell(lines=lines, value=found.mean))
@@ -272,6 +289,8 @@ def base_models(context: Context) -> tuple[TableData, ...]:
             rows=tuple(rows),
             command=f"gwn reproduce {name}",
             records=tuple(records),
+            across="dataset",
+            notes=caveats(PAIRED_COLUMNS),
         ),
     )
 

@@ -12,8 +12,8 @@ COLUMNS = tuple(
     for dataset in ("chameleon-filtered", "squirrel-filtered", "minesweeper", "tolokers", "computers", "photo", "cs")
 )
 ROWS = (
+    *("gwn-sym", "gwn-fa", "gwn-plus", "gwn-bank", "gwn-bank-plus", "gwn-heat"),
     *("mlp", "gwn-twin", "gcn-tuned", "sage-tuned", "gat-tuned", "acm-gcn-plus", "gpr-gnn"),
-    *("gwn-heat", "gwn-sym", "gwn-fa", "gwn-plus", "gwn-bank", "gwn-bank-plus"),
 )
 
 

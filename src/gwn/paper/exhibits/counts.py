@@ -9,6 +9,7 @@ from gwn.data import DATASETS
 from gwn.errors import GWNError
 from gwn.io import read_json
 from gwn.models import model_spec
+from gwn.pages.table import NOT_MEASURED
 from gwn.paper.exhibit import Context, Exhibit
 from gwn.paper.exhibits.accuracy import HOMOPHILIC_DATASETS
 from gwn.paper.printed import dataset_counts, place
@@ -26,7 +27,7 @@ def datasets(context: Context) -> tuple[TableData, ...]:
         try:
             graph = context.load(name).graph
         except GWNError:
-            rows.append((words(DATASETS[name].title), *(_beside(None, printed[what]) for what in COUNTS), words("")))
+            rows.append((words(DATASETS[name].title), *(_beside(None, printed[what]) for what in COUNTS), NOT_MEASURED))
             continue
         labelled = graph.labels
         source, target = graph.edge_index
@@ -46,18 +47,20 @@ def datasets(context: Context) -> tuple[TableData, ...]:
             name=DATASETS_COUNTED.name,
             title="The datasets, counted in the files",
             caption="Edges of the simple undirected graph: both directions once, no loops, no duplicates. Where the "
-            "paper prints another number it stands below ours. Homophily: the share of edges within a class.",
+            "paper prints another number it stands below ours. Homophily: the share of edges within a class. – was not "
+            "on the disk.",
             columns=("dataset", *COUNTS, "homophily"),
             rows=tuple(rows),
             command=f"gwn reproduce {DATASETS_COUNTED.name}",
             records=tuple(records),
+            notes={spec.title: f"{spec.title}: {spec.caveat}" for name in SHOWN if (spec := DATASETS[name]).caveat},
         ),
     )
 
 
 def _beside(ours: int | None, printed: int) -> TableCell:
     if ours is None:
-        return TableCell(lines=("not at hand", f"paper {printed:,}"))
+        return TableCell(lines=(*NOT_MEASURED.lines, f"paper {printed:,}"), missing=True)
     return TableCell(
         lines=(f"{ours:,}",) if ours == printed else (f"{ours:,}", f"paper {printed:,}"), value=float(ours)
     )

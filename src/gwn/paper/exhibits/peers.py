@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from gwn.io import read_toml
+from gwn.pages.table import NOT_MEASURED
 from gwn.paper.budget import heading
-from gwn.paper.cell import ROWS, Cell
+from gwn.paper.cell import ROWS, WAVES_FIRST, Cell
 from gwn.paper.compare import View, view
 from gwn.paper.exhibit import Context, Exhibit
 from gwn.paper.exhibits.accuracy import PROTOCOL
@@ -45,12 +46,15 @@ def _own_papers(results: Path) -> TableData:
     for cell, value, source in published():
         seen = view(results, cell, value)
         test = seen.test
-        ours = "not measured" if test is None else f"{test['mean']:.2f} ± {test['sd']:.2f}"
+        ours = NOT_MEASURED if test is None else words(f"{test['mean']:.2f} ± {test['sd']:.2f}", test["mean"])
         printed = f"{value.mean:.2f}" + ("" if value.sd is None else f" ± {value.sd:.2f}")
-        difference = "" if seen.difference is None else f"{seen.difference:+.2f}, {seen.verdict}"
-        mean = None if test is None else test["mean"]
-        line = (words(ROWS[cell.row].title), words(heading(cell.column)), words(ours, mean))
-        rows.append((*line, words(printed, value.mean), words(difference, seen.difference), words(source)))
+        difference = (
+            NOT_MEASURED
+            if seen.difference is None
+            else words(f"{seen.difference:+.2f}, {seen.verdict}", seen.difference)
+        )
+        line = (words(ROWS[cell.row].title), words(heading(cell.column)), ours, words(printed, value.mean))
+        rows.append((*line, difference, words(source)))
         records.append({**seen.flat(), "source": source})
     return TableData(
         name=NAME,
@@ -65,14 +69,15 @@ def _own_papers(results: Path) -> TableData:
 
 
 def _costs(results: Path) -> TableData:
-    rows = []
+    rows, measured = [], []
     records: list[dict[str, object]] = []
-    for row in ROWS:
+    for row in WAVES_FIRST:
         line = [words(ROWS[row].title)]
         for column in COST_COLUMNS:
             line.append(_cost(view(results, Cell.of(column, row)), records))
         if any(cell.value is not None for cell in line[1:]):
             rows.append(tuple(line))
+            measured.append(row)
     return TableData(
         name=f"{NAME}-cost",
         title="What a training run costs: seconds, parameters and memory",
@@ -82,12 +87,15 @@ def _costs(results: Path) -> TableData:
         rows=tuple(rows),
         command=f"gwn reproduce {NAME}",
         records=tuple(records),
+        lead=sum(ROWS[row].group == "wave" for row in measured),
+        best="lowest",
+        across="dataset",
     )
 
 
 def _cost(seen: View, records: list[dict[str, object]]) -> TableCell:
     if seen.record is None or seen.seconds is None:
-        return words("")
+        return NOT_MEASURED
     finished = [run for run in seen.record["runs"] if run["status"] == "ok"]
     memory = float(np.max([run["peak_memory_mib"] or 0.0 for run in finished]))
     parameters = int(finished[0]["parameters"])

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from gwn.paper.budget import heading
-from gwn.paper.cell import ROWS, Cell
+from gwn.paper.cell import ROWS, WAVES_FIRST, Cell
 from gwn.paper.compare import View, outcome, paired, view
 from gwn.paper.exhibit import Context, Exhibit
 from gwn.paper.table import TableCell, TableData, words
@@ -33,10 +34,10 @@ def corrected_cells(results: Path, columns: Sequence[str] = COLUMNS) -> dict[str
 
 
 def compute(context: Context) -> tuple[TableData, ...]:
-    rows, records = [], []
-    for row, of_row in corrected_cells(context.results).items():
+    rows, records, found = [], [], corrected_cells(context.results)
+    for row in filter(found.__contains__, WAVES_FIRST):
         line = [words(ROWS[row].title)]
-        for of_prior in of_row.values():
+        for of_prior in found[row].values():
             plain = of_prior["none"]
             line += [plain.shown(), *(_corrected(plain, of_prior[prior]) for prior in CORRECTED)]
             records += [cell.flat() for cell in of_prior.values()]
@@ -50,12 +51,15 @@ def compute(context: Context) -> tuple[TableData, ...]:
             "the uncorrected runs on the same splits. Corrected cells have the same settings, which were selected "
             "without a correction; epochs are chosen after it. validation: shares counted among validation labels, "
             "cross-fitted; em: estimated from the answers, no label beyond the training ones is read. A run whose "
-            "estimate did not converge counts as diverged. An empty cell was not measured. Corrected figures compare "
+            "estimate did not converge counts as diverged. – was not measured. Corrected figures compare "
             "with corrected ones alone.",
             columns=("model", *(f"{heading(column)}, {kind}" for column in COLUMNS for kind in kinds)),
             rows=tuple(rows),
             command=f"gwn reproduce {EXHIBIT.name}",
             records=tuple(records),
+            lead=sum(ROWS[row].group == "wave" for row in found),
+            best="highest",
+            across="dataset",
         ),
     )
 
@@ -65,7 +69,7 @@ def _corrected(plain: View, corrected: View) -> TableCell:
     if difference is None or difference.low is None or difference.high is None:
         return shown
     beside = f"{difference.mean:+.2f} ({difference.low:+.1f} to {difference.high:+.1f}), {outcome(difference)}"
-    return TableCell(lines=(*shown.lines, beside), value=shown.value)
+    return replace(shown, lines=(*shown.lines, beside))
 
 
 def _cells(rows: Sequence[str]) -> tuple[Cell, ...]:

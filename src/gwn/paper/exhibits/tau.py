@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gwn.paper.budget import heading
 from gwn.paper.cell import BUDGETS, ROWS, TAUS, TRIALS_OF_A_TAU, Cell
 from gwn.paper.compare import view
 from gwn.paper.exhibit import Context, Exhibit
-from gwn.paper.exhibits.accuracy import HOMOPHILIC_DATASETS, PROTOCOL, WEBKB
+from gwn.paper.exhibits.accuracy import HOMOPHILIC_DATASETS, PROTOCOL, WEBKB, caveats
 from gwn.paper.printed import out_of_memory, paper_value, place
-from gwn.paper.table import TableCell, TableData, words
+from gwn.paper.table import TableData, words
 
 PEERS = ("mlp", "sgc", "appnp", "gpr-gnn", "gcn", "fagcn")
 COLUMNS = {
     "homophilic": tuple(f"{name}.per-class" for name in HOMOPHILIC_DATASETS),
     "heterophilic": tuple(f"{name}.{split}" for name in WEBKB for split in ("geom", "per-class")),
 }
-_LINES = [*((row, None) for row in PEERS), *((row, tau) for row in ("gwn-sym", "gwn-fa") for tau in TAUS)]
+_WAVES = [(row, tau) for row in ("gwn-sym", "gwn-fa") for tau in TAUS]
+_LINES = [*_WAVES, *((row, None) for row in PEERS)]
 
 
 def _exhibit(kind: str) -> Exhibit:
@@ -32,7 +35,7 @@ def _exhibit(kind: str) -> Exhibit:
                 records.append(seen.flat())
                 shown = seen.shown(seconds=True)
                 if out_of_memory(f"tau-{kind}", cell.line, column):
-                    shown = TableCell(lines=(*filter(None, shown.lines), "paper: out of memory"), value=shown.value)
+                    shown = replace(shown, lines=(*shown.lines, "paper: out of memory"))
                 line.append(shown)
             rows.append(tuple(line))
         return (
@@ -47,6 +50,10 @@ def _exhibit(kind: str) -> Exhibit:
                 rows=tuple(rows),
                 command=f"gwn reproduce {name}",
                 records=tuple(records),
+                lead=len(_WAVES),
+                best="highest",
+                across="dataset",
+                notes=caveats(COLUMNS[kind]),
             ),
         )
 
