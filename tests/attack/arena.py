@@ -297,6 +297,19 @@ def published(folder: Path) -> dict[str, Any]:
     return found
 
 
+def versions(folder: Path) -> dict[str, tuple[int, int, int]]:
+    """Every file that has its name, by what changes when somebody writes to it."""
+    found = {}
+    for place, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for name in names:
+            if not name.startswith("."):
+                path = os.path.join(place, name)
+                state = os.stat(path)
+                found[path] = state.st_ino, state.st_size, state.st_mtime_ns
+    return found
+
+
 SKIPPED = (".db", ".checkpoint", ".db-wal", ".db-shm", ".db-journal")
 
 

@@ -22,6 +22,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from .arena import nothing
+
 State = dict[str, bytes | None]
 """Path in the folder -> content; None for a folder."""
 
@@ -44,8 +46,9 @@ class Disk:
         self.held: dict[int, int] = {}
         """An open handle for every file and folder seen, so that no number is given to another one."""
 
-    def install(self) -> None:
-        """Put itself before the system's functions."""
+    def install(self, before: Callable[[], object] = nothing) -> None:
+        """Put itself before the system's functions, after something else was done."""
+        before()
         if self.states is not None:
             for path, inode in self._walk():
                 if os.path.isdir(path):
@@ -80,7 +83,7 @@ class Disk:
                 disk.step(path)
             return real_create(path, flags, *rest, **named)
 
-        def synced(handle: int) -> None:
+        def synced(handle: Any) -> None:
             disk.step(handle)
             real_sync(handle)
             disk.sync(handle)
@@ -147,7 +150,7 @@ class Disk:
         found = list(self._walk())
         content = {path: _read(path) for path, _ in found if not os.path.isdir(path)}
         kept: dict[str, State] = {"kill": {self._inside(path): content.get(path) for path, _ in found}}
-        if half:
+        if half and place in content:  # a file without a name is gone with its process
             now = content[place]
             kept["cut"] = {**kept["kill"], self._inside(place): now[:offset] + half + now[offset + len(half) :]}
         kept["power"] = {

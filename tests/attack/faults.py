@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +65,7 @@ def undisturbed(subject: Subject, template: Path, place: Path) -> Undisturbed:
     after, states = fresh(before, place / "work"), place / "states"
     states.mkdir()
     disk = Disk(after, states=states)
-    done = run(subject.arguments, after, prepare=lambda: (subject.prepare(), disk.install()), ended=disk.ended)
+    done = run(subject.arguments, after, prepare=partial(disk.install, subject.prepare), ended=disk.ended)
     if done.code != 0:
         raise RuntimeError(f"{subject.name}: {done.err}")
     return Undisturbed(
@@ -112,7 +113,7 @@ class Sweep:
         else:
             work = fresh(whole.before, whole.work)
             disk = Disk(work, fail_at=fault.at)
-            hit = run(whole.subject.arguments, work, prepare=lambda: (whole.subject.prepare(), disk.install()))
+            hit = run(whole.subject.arguments, work, prepare=partial(disk.install, whole.subject.prepare))
             if trouble := hit.complaint():
                 return f"a failing operation: {trouble}"
         now = published(work)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .arena import fresh, in_child, published, run, run_many
+from .arena import fresh, in_child, run, run_many, versions
 from .bounds import arrays
 from .subjects import COMPARE, GENERATE, SMALL, TABLES, call_it_only, compare_here, save_estimator, write_tables
 
@@ -271,12 +271,12 @@ def attack(jobs: Sequence[tuple[Format, int]], whole: Path, place: Path) -> Iter
             resealed(target, rng)
         else:
             target.write_bytes(mutate(target.read_bytes(), rng))
-        prepared.append((work, target, published(work)))
+        prepared.append((work, target, versions(work)))
     outcomes = run_many(
         [(form.arguments, work) for (form, _), (work, _, _) in zip(jobs, prepared, strict=True)], seconds=SECONDS
     )
     for (form, seed), (work, target, before), done in zip(jobs, prepared, outcomes, strict=True):
-        now = published(work)
-        harmed = [path for path, content in before.items() if now.get(path) != content]
+        now = versions(work)
+        harmed = [path for path, version in before.items() if now.get(path) != version]
         trouble = done.complaint() or (f"{harmed[0]} was changed" if harmed else "")
         yield form, seed, target, f"{target.name}: {trouble}" if trouble else ""

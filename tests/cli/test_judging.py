@@ -129,3 +129,13 @@ def test_balanced_weights_are_another_experiment(command: Command, people: tuple
         assert json.loads(done.stdout)["training"].get("class_weights", "none") == weights
     assert len(list((tmp_path / "runs").iterdir())) == 2
     assert command("train", *told, "--class-weights", "heavy").returncode == 2
+
+
+def test_a_score_that_is_worth_less_is_said_by_the_command(command: Command) -> None:
+    """A blown-up network, a loss that never fell, and one class for everybody."""
+    train = ("train", "csbm", "--runs", "1", "--no-tuned", "--quiet")
+    blown = command(*train, "--model", "mlp", "--set", "lr=1000", "--set", "epochs=4").stderr
+    assert "gwn: warning: all runs: the outputs blew up" in blown
+    constant = command(*train, "--model", "majority").stderr
+    assert "gwn: warning: all runs: the validation loss never fell" in constant
+    assert "gwn: warning: all runs: one class is predicted for everybody ('1')" in constant

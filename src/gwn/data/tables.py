@@ -250,7 +250,16 @@ def require_text(path: Path, head: bytes) -> None:
 
 def _read_parquet(path: Path, head: bytes, header: bool) -> tuple[Any, str]:
     require_parquet(path, head, header)
-    return pa.parquet.read_table(path), ""
+    return whole(path, pa.parquet.read_table(path)), ""
+
+
+def whole(path: Path, table: Any) -> Any:
+    """The table or batch of a Parquet file, refused where its values are not what their types promise."""
+    try:
+        table.validate(full=True)
+    except pa.ArrowInvalid as error:
+        raise GWNError(f"{path} is damaged: {first_line(error)}; write it again") from None
+    return table
 
 
 def _read_csv(path: Path, head: bytes, header: bool) -> tuple[Any, str]:

@@ -30,6 +30,7 @@ from gwn.data.tables import (
     require_text,
     suffix_of,
     what_is_wrong,
+    whole,
 )
 from gwn.errors import GWNError
 
@@ -122,7 +123,7 @@ class EdgeFile:
             total, seen = max(1, file.metadata.num_rows), 0
             for batch in file.iter_batches(batch_size=ROWS, columns=[self.source, self.target]):
                 seen += batch.num_rows
-                yield batch, seen / total
+                yield whole(self.path, batch), seen / total
 
     def _csv(self) -> Iterator[tuple[Any, float]]:
         size = max(1, self.path.stat().st_size)

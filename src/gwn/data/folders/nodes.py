@@ -11,7 +11,16 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from gwn.data.folders.edges import Version
-from gwn.data.tables import Table, named_columns, read_head, read_table, require_parquet, suffix_of, what_is_wrong
+from gwn.data.tables import (
+    Table,
+    named_columns,
+    read_head,
+    read_table,
+    require_parquet,
+    suffix_of,
+    what_is_wrong,
+    whole,
+)
 from gwn.errors import GWNError
 from gwn.memory import require_left
 
@@ -48,7 +57,8 @@ class ParquetColumns(Mapping[str, Any]):
 
     def _read(self, place: int) -> Any:
         try:
-            column = self.file.read([self.file.schema_arrow.names[place]]).column(0).combine_chunks()
+            table = whole(self.version.path, self.file.read([self.file.schema_arrow.names[place]]))
+            column = table.column(0).combine_chunks()
         except (pa.ArrowException, OSError) as error:
             self.version.require_unchanged()
             raise GWNError(what_is_wrong(self.version.path, error)) from None
@@ -61,6 +71,7 @@ class ParquetColumns(Mapping[str, Any]):
         try:
             for batch in self.file.iter_batches(batch_size=NODE_ROWS):
                 self.version.require_unchanged()
+                whole(self.version.path, batch)
                 yield {name: batch.column(place) for name, place in self.places.items()}
         except (pa.ArrowException, OSError) as error:
             self.version.require_unchanged()
