@@ -277,6 +277,7 @@ def attack(jobs: Sequence[tuple[Format, int]], whole: Path, place: Path) -> Iter
     )
     for (form, seed), (work, target, before), done in zip(jobs, prepared, outcomes, strict=True):
         now = versions(work)
-        harmed = [path for path, version in before.items() if now.get(path) != version]
+        changed = [path for path, version in before.items() if now.get(path) != version]
+        harmed = [path for path in changed if Path(path).name not in REFIT]  # trained again where it does not fit
         trouble = done.complaint() or (f"{harmed[0]} was changed" if harmed else "")
         yield form, seed, target, f"{target.name}: {trouble}" if trouble else ""
