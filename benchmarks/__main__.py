@@ -10,6 +10,7 @@ import typer
 
 from benchmarks import (
     defaults,
+    epochs,
     growth,
     hundred_million,
     labels,
@@ -28,6 +29,7 @@ from gwn.registry import require_known
 
 PARTS: dict[str, Part] = {
     "speed": speed.datasets,
+    "epochs": epochs.epochs,
     "memory": memory.steps,
     "growth": growth.growth,
     "arxiv": speed.arxiv,
@@ -45,7 +47,7 @@ PARTS: dict[str, Part] = {
     "large-table": tables.large_table,
 }
 GROUPS = {
-    "small": ("speed", "memory", "growth"),
+    "small": ("speed", "epochs", "memory", "growth"),
     "scale": ("arxiv", "depth", "precomputed", "ten-million", "edges", "partitions", "processes"),
     "tables": ("own-tables", "large-table"),
     "all": tuple(PARTS),

@@ -42,9 +42,13 @@ if SEED:
     hypothesis.core.global_force_seed = SEED  # type: ignore[assignment]
 
 
-@pytest.fixture(params=["csr", "blocks"])
+@pytest.fixture(params=["csr", "blocks", "compiled"])
 def kernels(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The test runs twice: on CSR kernels, and on the fallback for devices without them, in blocks of three edges."""
+    """The test runs on CSR kernels, on the fallback for devices without them, in blocks of three edges, and on the
+    compiled kernels that large products have."""
+    if request.param == "compiled":
+        pytest.importorskip("numba")
+        monkeypatch.setattr(gwn.kernels, "SMALLEST", 0)
     if request.param == "blocks":
         monkeypatch.setattr(gwn.sparse, "has_csr_kernels", lambda device: False)
         monkeypatch.setattr(gwn.sparse, "BLOCK_EDGES", 3)

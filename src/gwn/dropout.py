@@ -6,6 +6,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from gwn import kernels
+from gwn.sparse import Pattern, SparseMatrix
+
 LEVELS = 1 << 16
 
 
@@ -33,9 +36,24 @@ def dropout_mask(like: Tensor, p: float, generator: torch.Generator | None = Non
     kept = _kept(p)
     if kept == LEVELS:
         return torch.ones_like(like)
+    return _mask(_draw(like, generator), kept, like.dtype)
+
+
+def kept_entries(x: SparseMatrix, like: Tensor, p: float) -> SparseMatrix:
+    """`x` with the dropout that `dropout` draws for `like`, which is its values or the matrix written out; dropped
+    entries are no longer stored, so that products do not meet them."""
+    kept = _kept(p)
+    if kept == LEVELS:
+        return x
+    crow, col, values = kernels.keep_entries(x.pattern, x.values, _draw(like), kept - LEVELS // 2, _scale(kept))
+    return SparseMatrix(Pattern(crow, col, x.pattern.shape), values)
+
+
+def _draw(like: Tensor, generator: torch.Generator | None = None) -> Tensor:
+    """16 random bits for every entry."""
     draws = torch.empty(-(-like.numel() // 4), dtype=torch.int64, device=like.device)
     draws.random_(-(2**63), None, generator=generator)
-    return _mask(draws.view(torch.int16)[: like.numel()].view(like.shape), kept, like.dtype)
+    return draws.view(torch.int16)[: like.numel()].view(like.shape)
 
 
 def numbered_mask(like: Tensor, p: float, numbers: Tensor) -> Tensor:
@@ -69,8 +87,12 @@ def _kept(p: float) -> int:
     return max(1, round((1.0 - p) * LEVELS))
 
 
+def _scale(kept: int) -> float:
+    return LEVELS / kept
+
+
 def _mask(bits: Tensor, kept: int, dtype: torch.dtype) -> Tensor:
     """`LEVELS / kept` where 16 random bits are among the `kept` lowest numbers, else 0."""
     limit = kept - LEVELS // 2
     # -1 where bits < limit, else 0: in 16-bit integers, whose conversion is much faster than that of booleans.
-    return bits.clamp_(limit - 1, limit).sub_(limit).to(dtype).mul_(-LEVELS / kept)
+    return bits.clamp_(limit - 1, limit).sub_(limit).to(dtype).mul_(-_scale(kept))

@@ -9,6 +9,7 @@ EXTRAS = {
     "filelock": "search",
     "matplotlib": "figures",
     "pymetis": "large",
+    "numba": "fast",
     "tensorboard": "trackers",
     "wandb": "trackers",
     "mlflow": "trackers",

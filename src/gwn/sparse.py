@@ -1,8 +1,9 @@
 """The sparse products everything runs on: CSR times dense, its transpose, and the edge-wise product.
 
 Message passing as gather, multiply and scatter writes one feature row per edge; a CSR product writes one per node,
-which is 20 to 60 times less memory traffic (`benchmarks/`). Indices are int32 because MKL wants them so. Devices
-without CSR kernels (MPS) fall back to gather and scatter in blocks of edges.
+which is 20 to 60 times less memory traffic (`benchmarks/`). Indices are int32 because MKL wants them so. Large products
+on the CPU are compiled ones where Numba is installed (`kernels.py`). Devices without CSR kernels (MPS) fall back to
+gather and scatter in blocks of edges.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
+
+from gwn import kernels
 
 warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta state")
 
@@ -129,6 +132,9 @@ class SparseMatrix:
 
     def add_product_(self, out: Tensor, x: Tensor, beta: float, alpha: float) -> Tensor:
         """See `addmm_`."""
+        if kernels.usable(self.pattern.nnz, x.shape[1], out, self.values, x):
+            values = self.values if alpha == 1.0 else self.values * alpha
+            return kernels.add_product_(self.pattern, values, x, out, beta=beta)
         if self.pattern.nnz > 0 and has_csr_kernels(out.device):
             return out.addmm_(self.csr, x, beta=beta, alpha=alpha)
         if beta == 0.0:
@@ -140,6 +146,13 @@ class SparseMatrix:
             part = slice(start, start + BLOCK_EDGES)
             out.index_add_(0, row[part], x.index_select(0, col[part]) * self.values[part, None], alpha=alpha)
         return out
+
+    def transposed_product(self, x: Tensor) -> Tensor:
+        """`A^T x`; a compiled kernel needs no transpose for it."""
+        plain = type(self) is SparseMatrix  # others know more than one pattern
+        if plain and kernels.usable(self.pattern.nnz, x.shape[1], self.values, x):
+            return kernels.transposed_product(self.pattern, self.values, x)
+        return matmul(self.t, x)
 
     def row_sums(self) -> Tensor:
         """`A 1`: one number a row."""
@@ -179,7 +192,7 @@ class _SparseLinear(torch.autograd.Function):
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[None, Tensor | None, Tensor | None]:
         grad = grad.contiguous()
-        grad_weight = matmul(ctx.x.t, grad) if ctx.needs_input_grad[1] else None
+        grad_weight = ctx.x.transposed_product(grad) if ctx.needs_input_grad[1] else None
         return None, grad_weight, grad.sum(0) if ctx.has_bias else None
 
 

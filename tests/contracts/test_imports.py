@@ -19,7 +19,18 @@ ROOMS = (
     *("outofcore", "distributed", "pages", "explore", "paper", "runs", "cli"),
 )
 BASE = {"_version", "errors", "registry", "io", "dimension"}
-CORE = BASE | {"graph", "adjacency", "sparse", "dropout", "stability", "laplacians", "schemes", "networks"}
+CORE = BASE | {
+    "graph",
+    "adjacency",
+    "sparse",
+    "kernels",
+    "compiled",
+    "dropout",
+    "stability",
+    "laplacians",
+    "schemes",
+    "networks",
+}
 ON_TOP = ("paper", "explore", "runs")
 ENTRANCES = {"cli", "__main__"}
 

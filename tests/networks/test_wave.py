@@ -420,3 +420,20 @@ def test_a_deep_run_keeps_its_gradients_right_in_the_network() -> None:
     for name, parameter in model.named_parameters():
         assert parameter.grad is not None
         close(found[name], parameter.grad, 1e-10)
+
+
+@pytest.mark.parametrize("laplacian", ["sym", "physical", "random-walk"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_evaluation_on_the_classes_is_the_same_function(laplacian: str, sparse: bool) -> None:
+    """Without dropout the head and the wave commute; training mode with dropout 0 takes the long way."""
+    reseed(0)
+    model = GWN(6, 8, 3, laplacian=laplacian, time=4.0, dropout=0.0).double()
+    assert model.evaluates_classes
+    assert not GWN(6, 8, 9).evaluates_classes  # more classes than channels
+    assert not GWN(6, 8, 3, laplacian="fa").evaluates_classes
+    assert not GWN(6, 8, 3, activation="relu").evaluates_classes
+    x, edges = normal(20, 6).double(), torch.randint(20, (2, 50))
+    x = x.to_sparse_csr() if sparse else x
+    for rows in (None, torch.tensor([3, 1])):
+        expected = model.train()(x, edges, rows=rows)
+        torch.testing.assert_close(model.eval()(x, edges, rows=rows), expected, rtol=1e-12, atol=1e-12)

@@ -1,7 +1,12 @@
 """`alpha(n) ⊙ S + shift I`: attention on every edge, without one feature row per edge, forward or backward.
 
 The score of an edge is a sum of two numbers, one from each end, so it costs two matrix-vector products and one number
-an edge. The gradient of alpha is a product of dense matrices sampled at the edges.
+an edge. The gradient of alpha is a product of dense matrices sampled at the edges, of which only sums over rows and
+columns are needed. With `C = force S ⊙ (1 - alpha²)`, the slopes, and G the gradient of X(n+1), these are
+
+    sum_j C_ij <g_i, x_j> = <g_i, (C X)_i>,      sum_i C_ij <g_i, x_j> = <(C^T G)_j, x_j>.
+
+So compiled kernels (`gwn.kernels`) read X once for both `M X` and `C X`, and G once for both `M^T G` and `C^T G`.
 """
 
 from __future__ import annotations
@@ -9,10 +14,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from gwn import kernels
 from gwn.adjacency import Adjacency
 from gwn.dropout import dropout_mask
 from gwn.laplacians.base import Gradients, Operator, Step
-from gwn.sparse import SparseMatrix, addmm_, edge_dot, row_sums
+from gwn.sparse import Pattern, SparseMatrix, addmm_, edge_dot, row_sums
 
 
 class AttentionOperator(Operator):
@@ -42,6 +48,7 @@ class AttentionOperator(Operator):
         # Steps are recomputed on the way back: each draws its mask from a seed of its own, so it draws the same again.
         self.seed = int(torch.randint(2**31, ())) if dropout > 0 else 0
         self._kept: dict[int, tuple[Tensor, SparseMatrix]] = {}
+        self._kept_slopes: dict[int, Tensor] = {}
 
     @property
     def parameters(self) -> tuple[Tensor, ...]:
@@ -49,8 +56,7 @@ class AttentionOperator(Operator):
 
     def alpha(self, n: int, x: Tensor) -> Tensor:
         """`tanh(g(n)^T [x_i || x_j])` for every entry (i, j) of the pattern, before dropout."""
-        pattern, g = self.adjacency.matrix.pattern, self._g(n)
-        as_target, as_source = torch.mv(x, g[0]), torch.mv(x, g[1])
+        pattern, (as_target, as_source) = self.adjacency.matrix.pattern, self._scores(n, x)
         return as_target.index_select(0, pattern.row).add_(pattern.of_columns(as_source)).tanh_()
 
     def attention(self, n: int, step: Step, x: Tensor, velocity: Tensor, x0: Tensor) -> Tensor:
@@ -66,6 +72,9 @@ class AttentionOperator(Operator):
         return x if where is None else {"x_prev": velocity, "x0": x0}[where]
 
     def advance_(self, n: int, step: Step, x: Tensor, x_prev: Tensor, x0: Tensor) -> Tensor:
+        if self._compiled(x, x_prev):
+            self._advance_compiled_(n, step, self.attended(step, x, x_prev, x0), x, x_prev)
+            return self.add_source_(n, step, x_prev, x0)
         tanh = self.attention(n, step, x, x_prev, x0)
         matrix = self._matrix(n, step, tanh)
         if self.remember:
@@ -79,6 +88,20 @@ class AttentionOperator(Operator):
         assert x is not None
         where = self._attended_input(step)
         attended = x if where is None else total.input(where)
+        pull_back = self._pull_back_compiled_ if self._compiled(x, grad_next, grad) else self._pull_back_
+        as_target, as_source = pull_back(n, step, attended, x, grad_next, grad, beta)
+        index, g = self._g_index(n), self._g(n)
+        receiver = grad if where is None else total.of(where)
+        for side, sums in enumerate((as_target, as_source)):
+            total.parameters[0][index, side].addmv_(attended.t(), sums)
+            receiver.addr_(sums, g[side])
+        self.pull_back_source(n, step, grad_next, total)
+        return grad
+
+    def _pull_back_(
+        self, n: int, step: Step, attended: Tensor, x: Tensor, grad_next: Tensor, grad: Tensor, beta: float
+    ) -> tuple[Tensor, Tensor]:
+        """`grad <- beta grad + M^T grad_next`; the gradients of the scores, as targets and as sources."""
         if n in self._kept:
             tanh, matrix = self._kept[n]
         else:
@@ -89,14 +112,48 @@ class AttentionOperator(Operator):
         score = edge_dot(matrix.pattern, grad_next, x).mul_(self._weights(n, step, tanh))
         score.sub_(tanh.square().mul_(score))  # tanh' = 1 - tanh²
         edges = matrix.with_values(score)
-        as_target, as_source = row_sums(edges), row_sums(edges.t)
-        index, g = self._g_index(n), self._g(n)
-        receiver = grad if where is None else total.of(where)
-        for side, sums in enumerate((as_target, as_source)):
-            total.parameters[0][index, side].addmv_(attended.t(), sums)
-            receiver.addr_(sums, g[side])
-        self.pull_back_source(n, step, grad_next, total)
-        return grad
+        return row_sums(edges), row_sums(edges.t)
+
+    def _compiled(self, *states: Tensor) -> bool:
+        """Whether the fused kernels can be used: not on a part of a graph, whose columns are elsewhere."""
+        matrix = self.adjacency.matrix
+        return type(matrix.pattern) is Pattern and kernels.usable(
+            matrix.pattern.nnz, states[0].shape[1], matrix.values, *states
+        )
+
+    def _advance_compiled_(self, n: int, step: Step, attended: Tensor, x: Tensor, x_prev: Tensor) -> None:
+        """Overwrite `x_prev` with `M x + step.x_prev x_prev`, and keep `C x` where the way back will want it."""
+        pattern, (as_target, as_source) = self.adjacency.matrix.pattern, self._scores(n, attended)
+        values, slopes = kernels.attention(pattern, self._weights(n, step, self.adjacency.eye), as_target, as_source)
+        numbers = {"beta": step.x_prev, "diagonal": step.x + step.force * self.shift}
+        if self.remember:
+            self._kept_slopes[n] = kernels.add_two_products_(pattern, values, slopes, x, x_prev, **numbers)
+        else:
+            kernels.add_product_(pattern, values, x, x_prev, **numbers)
+
+    def _pull_back_compiled_(
+        self, n: int, step: Step, attended: Tensor, x: Tensor, grad_next: Tensor, grad: Tensor, beta: float
+    ) -> tuple[Tensor, Tensor]:
+        """As `_pull_back_`."""
+        pattern, weights = self.adjacency.matrix.pattern, self._weights(n, step, self.adjacency.eye)
+        of_target, of_source = self._scores(n, attended)
+        slopes_x = self._kept_slopes.pop(n, None)
+        if slopes_x is None:
+            _, slopes = kernels.attention(pattern, weights, of_target, of_source)
+            slopes_x = kernels.add_product_(pattern, slopes, x, torch.empty_like(x), beta=0.0)
+        as_target = torch.linalg.vecdot(grad_next, slopes_x)
+        if not self.adjacency.symmetric or self.dropout > 0.0:
+            pattern, order = pattern.transpose
+            weights = weights.index_select(0, order)
+        values, slopes = kernels.attention(pattern, weights, of_source, of_target)
+        diagonal = step.x + step.force * self.shift
+        back = kernels.add_two_products_(pattern, values, slopes, grad_next, grad, beta=beta, diagonal=diagonal)
+        return as_target, torch.linalg.vecdot(back, x)
+
+    def _scores(self, n: int, attended: Tensor) -> tuple[Tensor, Tensor]:
+        """`g(n)^T [x_i || .]` and `g(n)^T [. || x_j]`: what a node adds as a target and as a source."""
+        g = self._g(n)
+        return torch.mv(attended, g[0]), torch.mv(attended, g[1])
 
     def add_source_(self, n: int, step: Step, out: Tensor, x0: Tensor) -> Tensor:
         if self.epsilon is not None and step.source != 0.0:

@@ -10,10 +10,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from gwn.dropout import dropout
+from gwn import kernels
+from gwn.dropout import dropout, kept_entries
 from gwn.errors import GWNError
 from gwn.registry import lookup
-from gwn.sparse import SparseMatrix, TensorCache, sparse_linear
+from gwn.sparse import SPARSE_DENSITY, SparseMatrix, TensorCache, dense_to_csr, sparse_linear
 
 
 def identity(x: Tensor) -> Tensor:
@@ -119,6 +120,10 @@ class FeedForward(nn.Module):
 def drop_features(x: Tensor, p: float, training: bool, numbers: Tensor | None = None) -> Tensor | SparseMatrix:
     """Dropout on the input; of a CSR tensor only the stored values are drawn, which gives the same distribution."""
     matrix = as_matrix(x)
+    if training and p > 0.0 and numbers is None:
+        sparse = _few_entries(x, p) if isinstance(matrix, Tensor) else matrix
+        if sparse is not None and kernels.usable(sparse.pattern.nnz, FEWEST_COLUMNS, sparse.values):
+            return kept_entries(sparse, x if isinstance(matrix, Tensor) else sparse.values, p)
     if isinstance(matrix, Tensor):
         return dropout(matrix, p, training, numbers)
     if not training or p == 0.0:
@@ -127,6 +132,23 @@ def drop_features(x: Tensor, p: float, training: bool, numbers: Tensor | None = 
         pattern = matrix.pattern
         numbers = numbers.index_select(0, pattern.row) * pattern.shape[1] + pattern.col
     return matrix.with_values(dropout(matrix.values, p, training, numbers))
+
+
+FEWEST_COLUMNS = 16
+"""Columns of a weight for which it pays to leave out what is dropped."""
+
+
+def _few_entries(x: Tensor, p: float) -> SparseMatrix | None:
+    """The non-zeros of dense features, where dropout leaves so few of them that a sparse product is faster."""
+    if x.requires_grad or x.numel() * FEWEST_COLUMNS < kernels.SMALLEST:
+        return None
+
+    def build() -> SparseMatrix | None:
+        share = float(torch.count_nonzero(x)) / max(1, x.numel())
+        few = share * (1.0 - p) < SPARSE_DENSITY and kernels.usable(x.numel(), FEWEST_COLUMNS, x)
+        return SparseMatrix.from_tensor(dense_to_csr(x.detach())) if few else None
+
+    return _MATRICES.get(x, ("few", p), build)
 
 
 def as_matrix(x: Tensor) -> Tensor | SparseMatrix:

@@ -113,7 +113,8 @@ def wave_of_classes(
     operator: Operator, scheme: Scheme, x: Tensor | SparseMatrix, steps: int, weights: ClassWeights
 ) -> Tensor:
     """Logits of all nodes by a wave on the classes."""
-    start, velocity = (Linear.product(x, side[:-1], side[-1]) for side in (weights.displacement, weights.velocity))
+    both = torch.cat([weights.displacement, weights.velocity], dim=1)  # one product: it reads all of x, however narrow
+    start, velocity = Linear.product(x, both[:-1], both[-1]).chunk(2, dim=1)
     return integrate(operator, scheme, start, velocity, steps) + weights.bias
 
 

@@ -121,7 +121,9 @@ class GWN(nn.Module):
         )
 
         linear = encoder_layers == head_layers == 1 and activation == norm == "none" and readout == "last"
-        if precompute and not (linear and self.laplacian.fixed and not list(self.laplacian.parameters())):
+        commutes = linear and self.laplacian.fixed and not list(self.laplacian.parameters())
+        self.evaluates_classes = commutes and out_channels < hidden_channels
+        if precompute and not commutes:
             raise GWNError(
                 "precompute needs a Laplacian that neither changes nor learns, linear encoders and head (one layer, "
                 "activation and norm 'none') and readout 'last'; leave it out, or change those settings"
@@ -149,6 +151,12 @@ class GWN(nn.Module):
         """
         if self.precompute:
             return self._precomputed(x, edge_index, edge_weight, rows)
+        if self.evaluates_classes and not self.training:
+            # Without dropout, head and wave commute: the wave then has c channels instead of d.
+            matrix, adjacency = as_matrix(self.features(x)), self.adjacency(x, edge_index, edge_weight)
+            weights = class_weights(self.phi0.first, self.phi1.first, self.head.first, 0.0)
+            operator = self.laplacian.on(adjacency)
+            return _rows_of(wave_of_classes(operator, self.scheme, matrix, self.num_steps, weights), rows)
         phi0, phi1, adjacency = self._start(x, edge_index, edge_weight)
         whole = self.readout.needs_trajectory
         operator = self.laplacian.on(adjacency)
@@ -177,8 +185,7 @@ class GWN(nn.Module):
         adjacency, matrix = self.adjacency(x, edge_index, edge_weight), as_matrix(self.features(x))
         operator = self.laplacian.on(adjacency)
         if not prefers_features(matrix, self.num_steps, adjacency.matrix.pattern.nnz):
-            logits = wave_of_classes(operator, self.scheme, matrix, self.num_steps, weights)
-            return logits if rows is None else logits.index_select(0, rows)
+            return _rows_of(wave_of_classes(operator, self.scheme, matrix, self.num_steps, weights), rows)
 
         def build() -> Tensor:
             return propagated_features(operator, self.scheme, matrix, self.num_steps)
@@ -242,6 +249,10 @@ class GWN(nn.Module):
 
     def extra_repr(self) -> str:
         return f"time={self.time}, tau={self.scheme.tau}, steps={self.num_steps}, dropout={self.dropout}"
+
+
+def _rows_of(logits: Tensor, rows: Tensor | None) -> Tensor:
+    return logits if rows is None else logits.index_select(0, rows)
 
 
 @contextmanager

@@ -190,7 +190,7 @@ def summary_of_runs(runs: Sequence[RunResult], *, shares: bool = True) -> dict[s
 
 def environment(device: torch.device) -> dict[str, Any]:
     """Versions and machine, as far as they can change a figure."""
-    packages = ("graph-wave-networks", "torch", "torch_geometric", "numpy", "scipy", "scikit-learn")
+    packages = ("graph-wave-networks", "torch", "torch_geometric", "numpy", "scipy", "scikit-learn", "numba")
     versions = {"python": platform.python_version()}
     for package in packages:
         try:

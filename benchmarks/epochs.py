@@ -1,0 +1,112 @@
+"""Where the milliseconds of a whole epoch go: the step by its parts, the evaluation, and what is left for bookkeeping.
+
+`python -m benchmarks epochs --out results/bench/epochs.json`, then `python -m benchmarks.epochs` writes the table of
+`docs/performance.md`. Processor time of one thread, by Python's profiler; the backward pass runs on the same thread.
+"""
+
+from __future__ import annotations
+
+import cProfile
+import pstats
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from benchmarks.competitors import adam, gwn_model
+from benchmarks.harness import Result, Settings, readable
+from benchmarks.page import Page, Parts
+from benchmarks.problem import problem_of
+from benchmarks.timing import measure
+from gwn.data import load_dataset, make_splits
+from gwn.paper.documents import markdown_table
+from gwn.training import TrainConfig
+from gwn.training.loop import GraphTask, node_loss, train_step, train_task
+
+DATASETS = ("cora", "pubmed", "photo", "computers", "cs")
+MODELS = {"gwn-sym": "sym", "gwn-fa": "fa"}
+EPOCHS = 10
+PLACES = {
+    "features": (("wave.py", "encode"), ("sparse.py", "backward")),
+    "wave": (("integrate.py", "forward"), ("integrate.py", "backward")),
+    "optimiser": (("adam.py", "step"),),
+}
+"""Functions whose time, with all that they call, is one column. The rest of a step is head, loss, checks and calls."""
+
+DRAWS = "<method 'random_' of 'torch._C.TensorBase' objects>"
+
+
+def epochs(settings: Settings) -> Result:
+    """A row a dataset and model: milliseconds of processor time of an epoch, and of its parts."""
+    names, notes = settings.at_hand(DATASETS)
+    rows = []
+    for name in names:
+        data = load_dataset(name)
+        problem, split = problem_of(data), make_splits(data, None, 1)[0]
+        for called, laplacian in MODELS.items():
+            settings.say(f"epochs: {called} on {name}")
+            torch.manual_seed(0)
+            model = gwn_model(problem, laplacian)
+            config = TrainConfig(device="cpu", epochs=EPOCHS, stopping="none", threads=1)
+            task = GraphTask(model, problem.graph, split, config)
+            step = partial(train_step, model, partial(node_loss, model, problem.graph, split.train), adam(model))
+            whole = partial(train_task, model, task, config)
+            calls = {"step": step, "evaluation": task.evaluate, "epoch": whole}
+            timed = measure(calls, seconds=settings.seconds, least=3, clock=time.process_time)
+            epoch, evaluation = timed["epoch"].best / EPOCHS, timed["evaluation"].best
+            parts = step_parts(step)
+            scale = timed["step"].best / parts.pop("all")  # the profiler itself takes time
+            rows.append(
+                {
+                    "dataset": name,
+                    "model": called,
+                    "epoch": epoch,
+                    "step": timed["step"].best,
+                    **{part: taken * scale for part, taken in parts.items()},
+                    "evaluation": evaluation,
+                    "bookkeeping": max(0.0, epoch - timed["step"].best - evaluation),
+                }
+            )
+    facts = {"width": problem.width, "steps": problem.steps, "unit": "ms of processor time"} if names else {}
+    return Result(facts=facts, rows=rows, notes=notes)
+
+
+def step_parts(step: Callable[[], Any], repeats: int = 5) -> dict[str, float]:
+    """Milliseconds of a step by the functions in which they were spent; `random numbers` are part of the others."""
+    profiler = cProfile.Profile(timer=time.process_time)
+    profiler.runcall(lambda: [step() for _ in range(repeats)])
+    spent = pstats.Stats(profiler).stats  # type: ignore[attr-defined]
+    in_all = max(cumulative for _, _, _, cumulative, _ in spent.values())
+    found = {"all": in_all}
+    for part, functions in PLACES.items():
+        found[part] = sum(
+            figures[3]
+            for (file, _, name), figures in spent.items()
+            if any(Path(file).name == where and name == called for where, called in functions)
+        )
+    found["head, loss, checks"] = in_all - sum(found[part] for part in PLACES)
+    found["random numbers"] = sum(figures[3] for (_, _, name), figures in spent.items() if name == DRAWS)
+    return {part: 1e3 * taken / repeats for part, taken in found.items()}
+
+
+def epochs_table(parts: Parts) -> str:
+    """As measured."""
+    if "epochs" not in parts:
+        return "*Not measured yet: run `python -m benchmarks epochs --out results/bench/epochs.json`.*"
+    measured = parts["epochs"]["rows"]
+    cells = [[readable(value) for value in row.values()] for row in measured]
+    return markdown_table([list(measured[0]), *cells])
+
+
+PAGE = Page(
+    path=Path("docs/performance.md"),
+    results=Path("results/bench/epochs.json"),
+    command="python -m benchmarks.epochs",
+    tables={"epochs": epochs_table},
+)
+
+if __name__ == "__main__":
+    PAGE.write()

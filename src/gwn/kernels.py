@@ -1,0 +1,171 @@
+"""Sparse products compiled by Numba where it is installed, on the CPU; PyTorch's own otherwise, equal up to rounding.
+
+`pip install 'graph-wave-networks[fast]'` installs it, `GWN_KERNELS=torch` leaves it unused. Small products stay with
+PyTorch, so that a short run does not wait for a compiler.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from itertools import pairwise
+from types import ModuleType
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from gwn.errors import GWNError
+
+SMALLEST = 1 << 19
+"""Multiplications below which a product is left to PyTorch."""
+
+CHOICES = ("auto", "torch")
+
+
+class Entries(Protocol):
+    """A `gwn.sparse.Pattern`."""
+
+    @property
+    def crow(self) -> Tensor: ...
+    @property
+    def col(self) -> Tensor: ...
+    @property
+    def row(self) -> Tensor: ...
+    @property
+    def nnz(self) -> int: ...
+    @property
+    def shape(self) -> tuple[int, int]: ...
+
+
+@cache
+def _installed() -> bool:
+    chosen = os.environ.get("GWN_KERNELS", "auto")
+    if chosen not in CHOICES:
+        raise GWNError(f"GWN_KERNELS must be one of {', '.join(CHOICES)}; got {chosen!r}")
+    return chosen == "auto" and find_spec("numba") is not None
+
+
+@cache
+def _compiled() -> ModuleType:
+    return import_module("gwn.compiled")
+
+
+def usable(entries: int, width: int, *tensors: Tensor) -> bool:
+    """Whether compiled kernels are there, and pay, for a product with so many entries on these tensors."""
+    return (
+        entries * width >= SMALLEST
+        and _installed()
+        and all(
+            tensor.device.type == "cpu"
+            and tensor.dtype == tensors[0].dtype
+            and tensor.dtype in (torch.float32, torch.float64)
+            and tensor.is_contiguous()
+            and type(tensor) in (Tensor, nn.Parameter)  # not one that stands for another while a graph is traced
+            for tensor in tensors
+        )
+    )
+
+
+def add_product_(
+    pattern: Entries, values: Tensor, x: Tensor, out: Tensor, *, beta: float, diagonal: float = 0.0
+) -> Tensor:
+    """`out <- beta out + diagonal x + A x`."""
+    crow, col = _arrays(pattern.crow, pattern.col)
+    arrays = (crow, col, *_arrays(values, x, out))
+    kernel = _compiled().add_product
+    _share_rows(crow, lambda start, end: kernel(*arrays, *_numbers(x, beta, diagonal), start, end))
+    return out
+
+
+def add_two_products_(
+    pattern: Entries, first: Tensor, second: Tensor, x: Tensor, out: Tensor, *, beta: float, diagonal: float
+) -> Tensor:
+    """`out <- beta out + diagonal x + A x`; returns `B x`. `first` and `second` are the values of A and B."""
+    product = torch.empty_like(x)
+    crow, col = _arrays(pattern.crow, pattern.col)
+    arrays = (crow, col, *_arrays(first, second, x, out, product))
+    kernel = _compiled().add_two_products
+    _share_rows(crow, lambda start, end: kernel(*arrays, *_numbers(x, beta, diagonal), start, end))
+    return product
+
+
+def transposed_product(pattern: Entries, values: Tensor, x: Tensor) -> Tensor:
+    """`A^T x`."""
+    out = x.new_empty(pattern.shape[1], x.shape[1])
+    arrays = _arrays(pattern.crow, pattern.col, values, x, out)
+    kernel = _compiled().transposed_product
+    threads = min(torch.get_num_threads(), max(1, x.shape[1] // 16))
+    _run([(kernel, (*arrays, *part)) for part in _parts(np.linspace(0, x.shape[1], threads + 1).astype(int))])
+    return out
+
+
+def attention(pattern: Entries, weights: Tensor, of_row: Tensor, of_column: Tensor) -> tuple[Tensor, Tensor]:
+    """For every entry (i, j): `w tanh(r_i + c_j)`, and `w (1 - tanh²)`."""
+    values, slopes = torch.empty_like(weights), torch.empty_like(weights)
+    arrays = _arrays(pattern.row, pattern.col, weights, of_row, of_column, values, slopes)
+    bounds = np.linspace(0, pattern.nnz, torch.get_num_threads() + 1).astype(int)
+    _run([(_compiled().attention, (*arrays, *part)) for part in _parts(bounds)])
+    return values, slopes
+
+
+def keep_entries(
+    pattern: Entries, values: Tensor, bits: Tensor, limit: int, factor: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    """`crow`, `col` and values of the entries whose random bits are below `limit`, times `factor`.
+
+    bits   int16, one of each entry; or of each place, [rows, columns]
+    """
+    stride = pattern.shape[1] if bits.dim() == 2 else 0
+    crow, col, kept = torch.empty_like(pattern.crow), torch.empty_like(pattern.col), torch.empty_like(values)
+    arrays = _arrays(pattern.crow, pattern.col, values, bits.view(-1))
+    (scale,) = _numbers(values, factor)
+    count = _compiled().keep_entries(*arrays, stride, limit, scale, *_arrays(crow, col, kept))
+    return crow, col[:count], kept[:count]
+
+
+def _arrays(*tensors: Tensor) -> tuple[NDArray[Any], ...]:
+    return tuple(tensor.detach().numpy() for tensor in tensors)
+
+
+def _numbers(like: Tensor, *numbers: float) -> list[Any]:
+    """In the type of a tensor: a product of single and double would be computed in double."""
+    kind = np.float32 if like.dtype == torch.float32 else np.float64
+    return [kind(number) for number in numbers]
+
+
+def _share_rows(crow: NDArray[Any], kernel: Callable[[int, int], None]) -> None:
+    """Rows shared by threads so that each has as many entries."""
+    threads, rows = torch.get_num_threads(), crow.size - 1
+    if threads == 1:
+        kernel(0, rows)
+        return
+    bounds = np.searchsorted(crow, np.linspace(0, int(crow[-1]), threads + 1)[1:-1])
+    _run([(kernel, part) for part in _parts(np.concatenate([[0], bounds, [rows]]))])
+
+
+def _parts(bounds: NDArray[Any]) -> list[tuple[int, int]]:
+    return [(int(start), int(end)) for start, end in pairwise(bounds) if start < end]
+
+
+def _run(calls: list[tuple[Callable[..., None], tuple[Any, ...]]]) -> None:
+    """All calls at the same time, the last one here."""
+    *others, (last, arguments) = calls
+    waiting = [_pool(os.getpid()).submit(call, *given) for call, given in others]
+    last(*arguments)
+    for future in waiting:
+        future.result()
+
+
+@cache
+def _pool(process: int) -> ThreadPoolExecutor:
+    """Of this process; a forked one has none of its parent's threads."""
+    return ThreadPoolExecutor(
+        max_workers=os.cpu_count(), thread_name_prefix="gwn", initializer=lambda: torch.set_flush_denormal(True)
+    )
