@@ -72,7 +72,7 @@ def accuracy_table(
 
 def _worth(cells: dict[str, dict[str, View]], columns: Sequence[str]) -> list[TableCell | None]:
     """What the wave is worth in each column: blocks of wave banks minus the same network without edges, paired."""
-    found = []
+    found: list[TableCell | None] = []
     for column in columns:
         wave, twin = (cells[row][column] if row in cells else None for row in ("gwn-bank", "gwn-twin"))
         difference = None if wave is None or twin is None else paired(wave, twin)
