@@ -9,6 +9,7 @@ from pathlib import Path
 import typer
 
 from benchmarks import (
+    bank_files,
     defaults,
     epochs,
     growth,
@@ -36,6 +37,7 @@ PARTS: dict[str, Part] = {
     "depth": memory.depth,
     "precomputed": outofcore.precomputed,
     "ten-million": outofcore.ten_million,
+    "bank-files": bank_files.bank_files,
     "hundred-million": hundred_million.hundred_million,
     "edges": growth.edges,
     "partitions": partitions.partitions,

@@ -72,7 +72,7 @@ def hundred_million(settings: Settings) -> Result:
 def hundred_million_verdicts(rows: Sequence[Row]) -> list[Verdict]:
     """Every stage within the memory that was stated."""
     allowed = parse_memory(MEMORY) / 1e9
-    what = "of 10^8 edges: whole process at its peak, GB"
+    what = f"stage of the large run with --memory {MEMORY}: whole process at its peak, GB"
     return [Verdict(subject=row["stage"], what=what, value=row["peak_gb"], sign="<=", bar=allowed) for row in rows]
 
 

@@ -153,16 +153,30 @@ def files_table(parts: Parts) -> str:
     return markdown_table(rows) if len(rows) > 1 else NOT_YET
 
 
+def bank_table(parts: Parts) -> str:
+    """GWN+ from files beside the whole graph, a line a dataset."""
+    if "bank-files" not in parts:
+        return NOT_YET
+    rows = parts["bank-files"]["rows"]
+    ways = list(dict.fromkeys(row["network"] for row in rows))
+    found = {(row["dataset"], row["network"]): f"{100 * row['mean']:.2f}" for row in rows}
+    names = dict.fromkeys(row["dataset"] for row in rows)
+    return markdown_table([["dataset", *ways], *([name, *(found[name, way] for way in ways)] for name in names)])
+
+
 def hundred_million_table(parts: Parts) -> str:
     """The stages from nothing to predictions, beside what reading their files once takes."""
     if "hundred-million" not in parts:
         return NOT_YET
+    facts = parts["hundred-million"]["facts"]
+    size = f"{facts['nodes']:,} nodes, {facts['edges']:,} edges, {facts['features']} features"
+    said = f"Measured with {size}; `--memory {facts['memory']}`, {facts['epochs']} epochs, one core:"
     headings = ["stage", "seconds", "of a processor", "peak, GB", "GB read", "GB written"]
     rows = [[*headings, "its files, GB", "left, GB", "reading its files once, seconds"]]
     numbers = ("seconds", "cpu_seconds", "peak_gb", "read_gb", "written_gb", "files_read_gb", "files_left_gb")
     for row in parts["hundred-million"]["rows"]:
         rows.append([row["stage"], *(readable(row[name]) for name in (*numbers, "reading_once_seconds"))])
-    return markdown_table(rows)
+    return f"{said}\n\n{markdown_table(rows)}"
 
 
 def partitions_table(parts: Parts) -> str:
@@ -241,6 +255,7 @@ PAGE = Page(
         "arxiv": arxiv_table,
         "edges": edges_table,
         "files": files_table,
+        "bank-files": bank_table,
         "hundred-million": hundred_million_table,
         "partitions": partitions_table,
         "paper": paper_table,

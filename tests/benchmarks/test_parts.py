@@ -74,7 +74,9 @@ def test_large_graphs_and_their_page(settings: Settings, monkeypatch: pytest.Mon
     assert [(row["dataset"], row["parts"]) for row in parts["partitions"]["rows"]] == [("csbm", 0), ("csbm", 4)]
     assert [v["passed"] for v in parts["processes"]["verdicts"]] == [True, True]
     numbers = dict.fromkeys(("seconds", "cpu_seconds", "peak_gb", "read_gb", "written_gb", *hundred_million.FLOOR), 1.5)
-    parts["hundred-million"] = {"rows": [{"stage": "convert", **numbers}], "verdicts": []}
+    facts = {"nodes": 10, "edges": 20, "features": 3, "memory": "6GB", "epochs": 5}
+    parts["hundred-million"] = {"facts": facts, "rows": [{"stage": "convert", **numbers}], "verdicts": []}
+    parts["bank-files"] = {"rows": [{"dataset": "cora", "network": "one bank", "mean": 0.8}], "verdicts": []}
     page = PAGE.filled((ROOT / PAGE.path).read_text(encoding="utf-8"), parts)
     assert NOT_YET not in page
     assert "| gwn-sym | time of a training step / PyG's GCN |" in page

@@ -30,6 +30,7 @@ MOST_NODES = 2**31 - 1
 OnBucket = Callable[[int, int], None]
 
 
+NONE = np.empty(0, dtype=np.int64)
 WORK = 1 << 28
 """Bytes that drawing or reading a batch of edges takes."""
 
@@ -60,6 +61,7 @@ class CSRBuilder:
         self._files = [path.open("wb") for path in self._paths]
         self._dirty = set(range(self.buckets))
         self._arcs = np.zeros(self.buckets, dtype=np.int64)
+        self._late = [NONE] * self.buckets
 
     def add(self, row: NDArray[np.int64], col: NDArray[np.int64]) -> None:
         """Both directions of these edges; self-loops are left out."""
@@ -77,14 +79,29 @@ class CSRBuilder:
                 start = ends[number]
 
     def compact(self, on_bucket: OnBucket = lambda done, total: None) -> int:
-        """Sort the buckets that changed and drop repeats; the number of different arcs so far."""
+        """Sort the buckets that changed and drop repeats; the number of different arcs so far.
+
+        Where only few arcs were added, those that are new stay in memory, and the sorted file is not written again.
+        """
         for place, number in enumerate(sorted(self._dirty)):
+            path, arcs = self._paths[number], int(self._arcs[number])
             self._files[number].close()
-            self._arcs[number] = _sort_unique(self._paths[number], int(self._arcs[number]), self.memory // 2)
-            self._files[number] = self._paths[number].open("ab")
+            added = path.stat().st_size // 8 - arcs
+            if added + self._late[number].size <= arcs // 8:
+                self._late[number] = _new_keys(path, arcs, self._late[number])
+            else:
+                self._merge_late(number)
+                self._arcs[number] = _sort_unique(path, arcs, self.memory // 2)
+            self._files[number] = path.open("ab")
             on_bucket(place + 1, len(self._dirty))
         self._dirty.clear()
-        return int(self._arcs.sum())
+        return int(self._arcs.sum()) + sum(late.size for late in self._late)
+
+    def _merge_late(self, number: int) -> None:
+        """Put what waits in memory behind the other keys of a bucket, whose file is closed."""
+        with self._paths[number].open("ab") as file:
+            file.write(self._late[number].data)
+        self._late[number] = NONE
 
     def write(self, indptr: ArrayWriter, indices: ArrayWriter) -> None:
         """The CSR arrays, in the order of the rows."""
@@ -93,6 +110,9 @@ class CSRBuilder:
         indptr.append(np.zeros(1, dtype=np.int64))
         for number, path in enumerate(self._paths):
             self._files[number].close()
+            if self._late[number].size:
+                self._merge_late(number)
+                _sort_unique(path, int(self._arcs[number]), self.memory // 2)
             first = number * self.span
             counts = np.zeros(min(self.span, self.nodes - first), dtype=np.int64)
             for keys in _chunks(path):
@@ -118,8 +138,7 @@ def _sort_unique(path: Path, sorted_already: int, memory: int) -> int:
     if size <= memory:
         found = np.fromfile(path, dtype=np.int64)
         found[sorted_already:].sort()
-        found.sort(kind="stable")  # which merges two sorted stretches
-        found = found[np.concatenate([[True], found[1:] != found[:-1]])]
+        found = _unique(found)
         found.tofile(path)
         return int(found.size)
     keys: Any = np.memmap(path, dtype=np.int64, mode="r+")
@@ -136,6 +155,23 @@ def _sort_unique(path: Path, sorted_already: int, memory: int) -> int:
     with path.open("r+b") as file:
         file.truncate(8 * kept)
     return kept
+
+
+def _unique(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The different keys, sorted in place: faster than NumPy's own where stretches of them are sorted already."""
+    keys.sort(kind="stable")  # which merges sorted stretches
+    return keys[np.concatenate([[True], keys[1:] != keys[:-1]])] if keys.size else keys
+
+
+def _new_keys(path: Path, arcs: int, known: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Cut off the keys behind the first `arcs`, which are sorted; those of them and of `known` that are new, sorted."""
+    with path.open("r+b") as file:
+        file.seek(8 * arcs)
+        asked = _unique(np.concatenate([np.fromfile(file, dtype=np.int64), known]))
+        file.truncate(8 * arcs)
+    keys: Any = np.memmap(path, dtype=np.int64, mode="r")
+    near = np.searchsorted(keys, asked).clip(max=arcs - 1)
+    return asked[keys[near] != asked]
 
 
 def _chunks(path: Path) -> Any:
