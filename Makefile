@@ -19,7 +19,7 @@ help:
 	@echo "make bench-tables   gwn compare on four pairs of tables, and a large one (an hour; BENCH_ARGS=...)"
 	@echo "make report  every table and figure as one page, from the measured results: report/index.html"
 	@echo "make docs    the documentation as a site, with an API reference: site/index.html"
-	@echo "make images  the README's moving picture: docs/images/wave.gif"
+	@echo "make images  the pulse on Cora as README and docs show it: docs/images/wave.gif, explore.png (GWN_DATA=...)"
 	@echo "make test    the whole test suite (GWN_DATA=... for the tests on benchmark datasets)"
 	@echo "make test-fast   the part of it that takes less than a minute"
 	@echo "make attack  kills, faults, mutated inputs, flipped bits, crowds: an hour or so (ATTACK_ARGS=--minutes 20)"
@@ -47,7 +47,8 @@ docs: setup
 	@echo "The site: site/index.html"
 
 images: setup
-	$(BIN)/python examples/wave_picture.py
+	$(BIN)/gwn explore cora --animate docs/images/wave.gif
+	$(BIN)/python docs/photograph.py docs/images/explore.png
 
 report: setup
 	$(BIN)/gwn report

@@ -12,6 +12,7 @@ from benchmarks import (
     bank_files,
     defaults,
     epochs,
+    explorer,
     growth,
     hundred_million,
     labels,
@@ -45,6 +46,8 @@ PARTS: dict[str, Part] = {
     "predictors": predictors.predictors,
     "defaults": defaults.defaults,
     "labels": labels.labels,
+    "explorer": explorer.explorer,
+    "layouts": explorer.layouts,
     "own-tables": tables.own_tables,
     "large-table": tables.large_table,
 }

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from PIL import Image
 
 from gwn.laplacians import LAPLACIANS
 
@@ -66,18 +65,6 @@ def test_several_processes(capsys: pytest.CaptureFixture[str]) -> None:
     losses = re.findall(r"validation loss ([\d.]+)", run("several_processes.py", capsys))
     one, two = map(float, losses)
     assert one == pytest.approx(two, abs=1e-3)  # the order of sums, over twenty epochs
-
-
-def test_the_wave_picture_moves_and_stays_small(tmp_path: Path) -> None:
-    script = runpy.run_path(str(EXAMPLES / "wave_picture.py"))
-    script["main"].__globals__.update(NODES=120, FRAMES=4, EVERY=8)
-    script["main"](tmp_path / "wave.gif")
-    with Image.open(tmp_path / "wave.gif") as picture:
-        assert picture.n_frames == 4  # type: ignore[attr-defined]
-    committed = EXAMPLES.parent / "docs" / "images" / "wave.gif"
-    assert committed.stat().st_size < 3e6
-    with Image.open(committed) as picture:
-        assert picture.n_frames > 50  # type: ignore[attr-defined]
 
 
 def test_the_readme_names_every_script() -> None:

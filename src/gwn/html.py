@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 from collections.abc import Iterable
 from html import escape
@@ -34,6 +36,11 @@ def join(parts: Iterable[Markup], between: str = "\n") -> Markup:
     return Markup(between.join(parts))
 
 
-def assignment(place: str, data: Any) -> bytes:
-    """`place = data;` as a script, which a page can load from the disk where it may not fetch JSON."""
-    return f"{place} = {json.dumps(data, separators=(',', ':'), allow_nan=False)};\n".encode()
+def json_block(data: Any) -> Markup:
+    """Data for a `<script type="application/json">` that no text in it can leave."""
+    return Markup(json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"))
+
+
+def policy_hash(text: str) -> str:
+    """What a Content-Security-Policy calls an inline script or style by."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 
+from benchmarks.explorer import crowd, frame_rate, slider_milliseconds
 from browser.conftest import fits, violations
 from graphs import toy_graph
 from gwn.adjacency import Adjacency, normalised_adjacency
@@ -242,14 +243,15 @@ def test_what_is_shown_is_in_the_address(page: Any, explorer: Path, visit: Open)
     again.evaluate("location.hash = '#data=another&node=n5&t=3'")
     until(again, "at.state.playing")
     assert explore(again, "at.state.node") == NODES - 1, "what belongs to another page is left alone"
+    again.close()
 
 
 def test_light_and_dark_differ_and_neither_has_a_barrier(page: Any) -> None:
-    light = explore(page, PIXELS, 0)
+    page.evaluate("window.light = GWN.explorer.pictures[0].canvases[0].toDataURL()")
     assert violations(page) == []
     page.emulate_media(color_scheme="dark")
-    until(page, "getComputedStyle(document.body).backgroundColor === 'rgb(11, 15, 19)'")
-    assert explore(page, PIXELS, 0) != light
+    until(page, "at.pictures[0].canvases[0].toDataURL() !== window.light")
+    assert explore(page, "getComputedStyle(document.body).backgroundColor") == "rgb(11, 15, 19)"
     page.click("#view-network")
     page.evaluate("GWN.explorer.pause()")
     page.select_option("#compare", "sym")
@@ -321,3 +323,17 @@ def test_motion_is_not_forced_on_anyone(explorer: Path, browser: Any) -> None:
     page.wait_for_selector("body[data-ready]")
     assert not explore(page, "at.state.playing")
     context.close()
+
+
+def test_three_thousand_nodes_and_ten_thousand_edges_move_smoothly(desktop: Any, visit: Open, tmp_path: Path) -> None:
+    """Beside discs on a plain canvas, in turns: how fast that is depends on the machine and its load, the ratio hardly.
+
+    `python -m benchmarks explorer` prints the frames a second.
+    """
+    desktop.evaluate("GWN.explorer.pause()")
+    page = visit(crowd(tmp_path))
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.wait_for_selector("body[data-spectra=done]")
+    found = frame_rate(page, 5.0)
+    assert found["page"] > 0.5 * found["floor"], found
+    assert slider_milliseconds(page) < max(50.0, 4 * 1000 / found["floor"])

@@ -7,6 +7,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from gwn.cli.main import main
 from gwn.explore.page import address, loopback_server
@@ -55,6 +56,26 @@ def test_a_pulse_alone(capsys: pytest.CaptureFixture[str]) -> None:
     assert not Path("runs").exists()
 
 
+def test_readmes_film_moves_and_stays_small() -> None:
+    committed = Path(__file__).parents[2] / "docs" / "images" / "wave.gif"
+    assert committed.stat().st_size < 3e6
+    with Image.open(committed) as film:
+        assert film.n_frames > 50  # type: ignore[attr-defined]
+
+
+def test_a_film_of_the_pulse(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gwn.explore.animate.FRAMES", 4)
+    code, out, err = run(capsys, "explore", "csbm", "--limit", "30", "--animate", "wave.gif", "--quiet")
+    assert (code, out, err) == (0, "Open wave.gif\n", "")
+    with Image.open("wave.gif") as film:
+        assert film.n_frames == 5  # type: ignore[attr-defined]
+        assert film.info["loop"] == 0
+        first = film.convert("RGB").tobytes()
+        film.seek(3)
+        assert film.convert("RGB").tobytes() != first
+    assert not Path("runs").exists(), "a pulse needs no network"
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
@@ -66,6 +87,8 @@ def test_a_pulse_alone(capsys: pytest.CaptureFixture[str]) -> None:
         (("explore", "csbm", "--model", "none", "--centre", "nobody"), "--centre names a node 'nobody'"),
         (("explore", "--run", "runs/nothing"), "train one first with `gwn train`"),
         (("explore", "csbm", "--run", "x"), "a dataset and --run were given"),
+        (("explore", "csbm", "--animate", "wave.mp4"), "--animate writes a GIF; got 'wave.mp4'"),
+        (("explore", "csbm", "--animate", "wave.gif", "--out", "x"), "a film and no page; leave out --out"),
         (("report", "--results", "nowhere"), "`gwn reproduce table-datasets` creates the first"),
     ],
 )

@@ -44,8 +44,9 @@ def test_training_and_prediction_need_no_extra(tmp_path: Path) -> None:
     [
         (("tune", "digits", "--trials", "1"), "gwn tune needs optuna: pip install 'graph-wave-networks[search]'"),
         (("reproduce", "--cell", "digits/stratified/mlp"), "gwn reproduce needs "),
+        (("explore", "digits", "--animate", "wave.gif"), "gwn explore --animate needs matplotlib: "),
     ],
-    ids=["tune", "reproduce"],
+    ids=["tune", "reproduce", "explore"],
 )
 def test_a_missing_extra_is_said_in_one_line(arguments: tuple[str, ...], said: str, tmp_path: Path) -> None:
     ended = gwn(tmp_path, *arguments)

@@ -26,11 +26,14 @@ def explore(
     limit: int = typer.Option(3000, help="Draw at most so many nodes; of a larger graph, a neighbourhood."),
     centre: str | None = typer.Option(None, help="The node that the impulse strikes. Default: the one of most edges."),
     out: Path | None = typer.Option(None, help="Folder of the page. Default: explore/NAME."),
+    animate: Path | None = typer.Option(None, help="Write the pulse as a film instead of a page: a GIF."),
     serve: bool = typer.Option(False, "--serve", help="Serve it on this machine until Ctrl-C."),
     port: int = typer.Option(0, help="Port for --serve; 0 takes any that is free."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress."),
 ) -> None:
-    """Write a folder with an interactive page: the graph, the wave over time, its spectrum, energy and growth.
+    """Write a page on which waves travel over the graph: a pulse at any node, and the wave of a trained network.
+
+    It is one file, computes in the browser and asks no network for anything.
 
     Examples:
 
@@ -39,6 +42,8 @@ def explore(
       gwn explore --run runs/cora-gwn-fa-0123456789ab --serve
 
       gwn explore pubmed --model none --limit 2000 --centre 7
+
+      gwn explore digits --animate wave.gif
     """
     from gwn.cli.progress import TerminalBar
     from gwn.explore.layout import check_limit
@@ -46,7 +51,16 @@ def explore(
     from gwn.graph import find_node
     from gwn.io import require_writable, safe_name
 
-    require_writable((out or Path("explore")) / "index.html")
+    if animate is not None:
+        from gwn.explore.animate import check_film, write_film
+
+        if serve or out is not None or run is not None:
+            raise GWNError("--animate writes a film and no page; leave out --out, --serve and --run")
+        check_film(animate)
+        require_writable(animate, option="--animate")
+        model = "none"  # a pulse needs no network
+    else:
+        require_writable((out or Path("explore")) / "index.html")
     if source.nodes is not None and str(source.nodes).isdecimal():
         typer.echo(
             f"gwn: --nodes names a table of nodes; to draw at most {source.nodes} of them, say --limit {source.nodes}",
@@ -55,8 +69,13 @@ def explore(
         limit, source = int(str(source.nodes)), replace(source, nodes=None)
     check_limit(limit)
     subject = _subject(source, model, run, runs, quiet)
-    target = out or Path("explore") / safe_name(subject.name)
     middle = None if centre is None else find_node(subject.graph, centre, "--centre")
+    if animate is not None:
+        with TerminalBar("drawing", 1, "", quiet=quiet) as bar:
+            write_film(subject, animate, limit=limit, centre=middle, on_progress=bar.phase)
+        typer.echo(f"Open {animate}")
+        return
+    target = out or Path("explore") / safe_name(subject.name)
     with TerminalBar("drawing", 1, "", quiet=quiet) as bar:
         page = write_explorer(subject, target, limit=limit, centre=middle, on_progress=bar.phase)
     typer.echo(f"Open {page}")

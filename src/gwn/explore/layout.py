@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import torch
 from scipy.sparse import csr_array
+from scipy.sparse.csgraph import shortest_path
 from scipy.spatial import cKDTree
 from torch import Tensor
 
@@ -98,10 +99,11 @@ def _rings(edges: Tensor, size: int, centre: int, limit: int) -> Tensor:
     return inside.nonzero().reshape(-1)
 
 
-VERSION = 2
+VERSION = 3
 """Of the layout: raised when the same graph comes out differently, so that no old one is read from the cache."""
 
-ITERATIONS, SMOOTHING, SPREADING = 150, 200, 300
+ITERATIONS, SPREADING = 150, 300
+SMOOTHING, WIDENESS = (200, 6000), 6
 PULL, NEAR_PULL, GRAVITY = 0.1, 0.8, 0.01
 BLOCK = 1024
 """Rows of the table of all pairs that are held at once."""
@@ -194,13 +196,20 @@ def _repulsion(position: Tensor) -> Tensor:
 
 
 def _smooth_start(joined: Any, nodes: int, degree: Tensor) -> Tensor:
-    """Random numbers, smoothed by a lazy random walk: the outline of the graph at little cost."""
+    """Random numbers, smoothed by a lazy random walk and kept apart: the outline of the graph at little cost.
+
+    A walk takes the square of a distance to get there, so a graph that is wide, such as a grid, is smoothed longer; one
+    that is not would shrink to its longest tail.
+    """
     vectors: np.ndarray = np.random.default_rng(0).standard_normal((nodes, 2), dtype=np.float32)
-    inverse = 1 / degree.clamp_min(1).numpy()[:, None]
-    alone = degree.numpy()[:, None] == 0
-    for _ in range(SMOOTHING):
-        vectors = (vectors + np.where(alone, vectors, (joined @ vectors) * inverse)) / 2
-        vectors -= vectors.mean(0)
-        vectors /= np.maximum(np.sqrt(np.square(vectors).mean(0)), 1e-9)
+    count = degree.clamp_min(1).numpy()[:, None]
+    alone, share = degree.numpy()[:, None] == 0, count / count.sum()
+    hops = shortest_path(joined, unweighted=True, indices=int(degree.argmax()))
+    wide = float(np.square(hops[np.isfinite(hops)]).mean())
+    for _ in range(int(np.clip(WIDENESS * wide, *SMOOTHING))):
+        vectors = (vectors + np.where(alone, vectors, (joined @ vectors) / count)) / 2
+        vectors -= (share * vectors).sum(0)
+        vectors /= np.sqrt((share * np.square(vectors)).sum(0)).clip(1e-9)
+        vectors[:, 1] -= vectors[:, 0] * (share[:, 0] * vectors[:, 0] * vectors[:, 1]).sum()
     vectors += np.random.default_rng(1).normal(scale=0.05, size=vectors.shape)  # leaves of one hub are smoothed alike
     return torch.from_numpy(vectors / (1 + np.abs(vectors)))  # far ones closer: a start need not have outliers

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import base64
-import hashlib
-import json
 import math
 from collections.abc import Callable
 from functools import partial
@@ -23,7 +21,7 @@ from gwn.explore.layout import Drawn, choose_nodes, node_radius, place_nodes
 from gwn.explore.signals import attention_on, network_signals
 from gwn.explore.subject import Subject, node_name
 from gwn.graph import Graph
-from gwn.html import Markup, fill, template
+from gwn.html import Markup, fill, json_block, policy_hash, template
 from gwn.io import write_atomic
 from gwn.laplacians import FixedOperator
 from gwn.networks.dynamics import build_dynamics
@@ -55,10 +53,15 @@ def write_explorer(
     drawn = choose_nodes(subject.graph, limit, centre)
     layout = place(drawn, on_progress)
     tell("wave", 0, 1)
-    data = page_data(subject, drawn, layout)
+    page = write_page(subject, drawn, layout, out)
     tell("wave", 1, 1)
+    return page
+
+
+def write_page(subject: Subject, drawn: Drawn, layout: Tensor, out: Path) -> Path:
+    """The page of nodes whose places [n, 2] are known, in the folder `out`."""
     page = out / "index.html"
-    write_atomic(page, _html(subject, drawn, data).encode())
+    write_atomic(page, _html(subject, drawn, page_data(subject, drawn, layout)).encode())
     return page
 
 
@@ -177,15 +180,11 @@ def _html(subject: Subject, drawn: Drawn, data: dict[str, Any]) -> str:
         about=subject.about,
         command=subject.command,
         style=Markup(style),
-        style_hash=_hash(style),
+        style_hash=policy_hash(style),
         script=Markup(script),
-        script_hash=_hash(script),
-        data=Markup(json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")),
+        script_hash=policy_hash(script),
+        data=json_block(data),
     )
-
-
-def _hash(text: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 def _size(graph: Graph, drawn: Drawn) -> str:

@@ -20,7 +20,7 @@ from gwn.training import Experiment, TrainConfig, TrainedModel, run_experiment
 from gwn.training.config import effective_settings
 from gwn.training.experiment import OnProgress
 from gwn.training.loop import predict_logits
-from gwn.training.metrics import METRICS
+from gwn.training.metrics import METRICS, score_text
 
 LONG_ENOUGH = 4.0
 """T of a network that is trained for the page without tuned settings: a wave of a step or two is little to look at."""
@@ -80,11 +80,10 @@ def subject_of_run(folder: Path, trained: TrainedModel, data: Dataset, split: Sp
     part = torch.zeros(graph.num_nodes, dtype=torch.uint8)
     for number, nodes in enumerate((split.train, split.val, split.test), start=1):
         part[nodes] = number
-    metric, test = METRICS[config["metric"]], trained.run.test
-    score = "not tested"
+    test, score = trained.run.test, "not tested"
     if test is not None:
-        value = metric.text(test, 1) + (" %" if metric.percent else "")
-        score = f"{metric.title} {value} on the {split.test.numel():,} test nodes"
+        value = score_text(config["metric"], test, 1) + (" %" if METRICS[config["metric"]].percent else "")
+        score = f"{config['metric']} {value} on the {split.test.numel():,} test nodes"
     return Subject(
         graph=graph,
         name=data.name,

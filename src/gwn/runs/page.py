@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
 import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
@@ -16,7 +13,7 @@ from gwn.data import Dataset, Split
 from gwn.data.describe import describe
 from gwn.explain import explain_run
 from gwn.graph import Graph
-from gwn.html import Markup, fill, join, template
+from gwn.html import Markup, fill, join, json_block, policy_hash, template
 from gwn.io import read_json, write_atomic
 from gwn.models import model_spec
 from gwn.pages import charts
@@ -58,8 +55,8 @@ def write_run_page(
     style, script = template("base.css") + template("colours.css") + template("run.css"), template("run.js")
     page = fill(
         template("run.html"),
-        style_hash=_hash(style),
-        script_hash=_hash(script),
+        style_hash=policy_hash(style),
+        script_hash=policy_hash(script),
         style=Markup(style),
         script=Markup(script),
         title=f"{config['model']} on {config['dataset']['name']}",
@@ -82,10 +79,6 @@ def write_run_page(
     )
     write_atomic(out, page.encode())
     return out
-
-
-def _hash(text: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 def short(text: str) -> str:
@@ -449,7 +442,7 @@ def _wave(wave: Wave | None, graph: Graph, record: Mapping[str, Any]) -> Markup:
         chart=chart,
         last=len(wave.times) - 1,
         end=f"{wave.times[-1]:g}",
-        data=Markup(json.dumps(shown, separators=(",", ":")).replace("<", "\\u003c")),
+        data=json_block(shown),
     )
     return _card("wave", "The wave around a node", body, "wide")
 

@@ -68,7 +68,8 @@
     pen.rect(LEFT, 0, chart.width - LEFT - RIGHT, chart.height - BOTTOM + 1);
     pen.clip();
     pen.beginPath();
-    points.forEach(([time, value], k) => (k ? pen.lineTo(x(time), y(value)) : pen.moveTo(x(time), y(value))));
+    const near = (place) => Math.max(-chart.height, Math.min(2 * chart.height, place));  // a line far away has no dashes
+    points.forEach(([time, value], k) => (k ? pen.lineTo(x(time), near(y(value))) : pen.moveTo(x(time), near(y(value)))));
     pen.stroke();
     pen.restore();
     pen.setLineDash([]);

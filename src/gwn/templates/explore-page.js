@@ -30,6 +30,7 @@
       predicted: list(data.predicted, Int16Array), part: list(data.part, Uint8Array),
       shown: list(data.shown, Uint32Array) || Uint32Array.from({ length: ends.length / 2 }, (_, k) => k),
       name: (i) => (ids ? ids[i] : "node " + numbers[i]),
+      called: (i) => (ids ? "node " + ids[i] : "node " + numbers[i]),
       find(text) {
         const wanted = text.trim();
         if (ids) return ids.indexOf(wanted);
@@ -113,6 +114,7 @@
       return line;
     }));
     const two = panels.length > 1;
+    by("panels").classList.toggle("two", two);
     if (by("panel-1").hidden === two) {
       by("panel-1").hidden = by("second-figure").hidden = !two;
       resize();
@@ -149,7 +151,7 @@
 
   function drawCharts() {
     charts.draw(panels.map((panel) => panel.wave), state.node, length);
-    by("waveform-title").textContent = `Amplitude of ${graph.name(state.node)}${panels[1] ? ": left solid, right dashed" : ""}`;
+    by("waveform-title").textContent = `Amplitude of ${graph.called(state.node)}${panels[1] ? ": left solid, right dashed" : ""}`;
     by("energy-title").textContent = panels[1] ? "Energy: left solid, right dashed" : "Energy: kinetic dashed, potential dotted, their sum solid";
     charts.cursor(state.time);
   }

@@ -29,7 +29,9 @@
   GWN.Picture = function (still, live, graph, view) {
     const nodes = graph.x.length, level = new Uint8Array(nodes), order = new Uint32Array(nodes);
     const counts = new Uint32Array(LEVELS + 2);
-    let width = 0, height = 0, ratio = 1, theme = null, atlas = null, cell = 0, rows = null, disc = 3;
+    let width = 0, height = 0, ratio = 1, theme = null, atlas = null, cell = 0, disc = 3;
+    let image = null, pixels = null, atlasPixels = null, discs = null;
+    const half = new Float32Array(LEVELS + 1);  // of the square that holds a disc of each size
 
     const spread = (values) => { let low = Infinity, high = -Infinity; for (const v of values) { low = Math.min(low, v); high = Math.max(high, v); } return [low, high]; };
     const [left, right] = spread(graph.x), [bottom, top] = spread(graph.y);
@@ -39,7 +41,7 @@
     }
     const toX = (x) => width / 2 + unit() * (x - (left + right) / 2 - view.x);
     const toY = (y) => height / 2 - unit() * (y - (top + bottom) / 2 - view.y);
-    let sx = new Float32Array(nodes), sy = new Float32Array(nodes);
+    const sx = new Float32Array(nodes), sy = new Float32Array(nodes), px = new Int32Array(nodes), py = new Int32Array(nodes);
 
     this.canvases = [still, live];
     this.resize = function () {
@@ -47,6 +49,8 @@
       ratio = Math.min(2, window.devicePixelRatio || 1);
       width = Math.round(box.width);
       height = Math.round(box.height);
+      image = new ImageData(Math.max(1, width * ratio), Math.max(1, height * ratio));
+      pixels = new Uint32Array(image.data.buffer);
       for (const canvas of [still, live]) {
         canvas.width = width * ratio;
         canvas.height = height * ratio;
@@ -54,41 +58,48 @@
       }
     };
 
-    // A disc for every colour and size, made once; drawing a node is then copying one.
+    // A disc for every colour and size, made once; drawing a node is then copying one, pixel by pixel.
     function makeAtlas(colouring) {
-      const swollen = disc * 1.9, halo = disc * (theme.dark ? 3.2 : 2.5);
-      cell = Math.ceil(2 * halo + 2);
-      rows = colouring.kinds.length;
+      const radius = (size) => disc * (1 + 0.9 * size * size), glow = theme.dark ? 1.3 : 0.6;
+      for (let k = 0; k <= LEVELS; k++) {
+        const size = k / LEVELS;
+        half[k] = Math.ceil((radius(size) + (size > 0.3 ? disc * glow * size : 0) + 1) * ratio);
+      }
+      cell = 2 * half[LEVELS];
       atlas = document.createElement("canvas");
-      atlas.width = cell * (LEVELS + 1) * ratio;
-      atlas.height = cell * rows * ratio;
+      atlas.width = cell * (LEVELS + 1);
+      atlas.height = cell * colouring.kinds.length;
       const pen = atlas.getContext("2d");
-      pen.scale(ratio, ratio);
       colouring.kinds.forEach((kind, row) => {
         for (let k = 0; k <= LEVELS; k++) {
-          const size = k / LEVELS, x = (k + 0.5) * cell, y = (row + 0.5) * cell, colour = kind(size);
-          const radius = disc + (swollen - disc) * size * size;
+          const size = k / LEVELS, x = (k + 0.5) * cell, y = (row + 0.5) * cell;
+          pen.fillStyle = kind(size);
           if (size > 0.3) {
             pen.globalAlpha = 0.28 * (size - 0.3);
-            pen.fillStyle = colour;
             pen.beginPath();
-            pen.arc(x, y, radius + (halo - swollen) * size, 0, 7);
+            pen.arc(x, y, (radius(size) + disc * glow * size) * ratio, 0, 7);
             pen.fill();
           }
           pen.globalAlpha = 1;
-          pen.fillStyle = colour;
           pen.beginPath();
-          pen.arc(x, y, radius, 0, 7);
+          pen.arc(x, y, radius(size) * ratio, 0, 7);
           pen.fill();
         }
       });
+      atlasPixels = pen.getImageData(0, 0, atlas.width, atlas.height);
+      discs = new Uint32Array(atlasPixels.data.buffer);
     }
 
     // Edges and nodes at rest. `signs` of the drawn edges in [-1, 1] colour them; otherwise short ones are the plainer.
     this.rest = function (colouring, signs) {
       theme = GWN.theme();
       disc = Math.max(1.3, Math.min(12, graph.radius * unit()));
-      for (let i = 0; i < nodes; i++) { sx[i] = toX(graph.x[i]); sy[i] = toY(graph.y[i]); }
+      for (let i = 0; i < nodes; i++) {
+        sx[i] = toX(graph.x[i]);
+        sy[i] = toY(graph.y[i]);
+        px[i] = Math.round(sx[i] * ratio);
+        py[i] = Math.round(sy[i] * ratio);
+      }
       makeAtlas(colouring);
       const pen = still.getContext("2d");
       pen.clearRect(0, 0, width, height);
@@ -101,7 +112,7 @@
         const far = Math.hypot(sx[a] - sx[b], sy[a] - sy[b]) / reach;
         members[signs ? Math.min(7, Math.floor((signs[k] + 1) * 4)) : Math.min(2, Math.floor(3 * far))].push(a, b);
       }
-      const faint = Math.min(1, Math.max(0.25, 60 / Math.sqrt(shown.length + 1)));
+      const faint = Math.min(0.7, Math.max(0.25, 30 / Math.sqrt(shown.length + 1)));
       members.forEach((group, g) => {
         const sign = (g - 3.5) / 3.5;
         pen.strokeStyle = signs ? GWN.amplitudeColour(theme, Math.sign(sign) * (0.25 + 0.75 * Math.abs(sign))) : theme.edge;
@@ -115,19 +126,51 @@
         pen.stroke();
       });
       pen.globalAlpha = 1;
-      for (let i = 0; i < nodes; i++) stamp(pen, i, colouring.row(i, 0), 0);
+      inPixels(pen, () => { for (let i = 0; i < nodes; i++) stamp(pen, i, colouring.row(i, 0), 0); });
     };
 
+    function inPixels(pen, draw) {
+      pen.setTransform(1, 0, 0, 1, 0, 0);
+      draw();
+      pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    }
+
+    // In pixels of the screen: unscaled and at whole numbers, a disc is copied as it is.
     function stamp(pen, node, row, k) {
-      const x = sx[node] - cell / 2, y = sy[node] - cell / 2;
-      if (x < -cell || y < -cell || x > width || y > height) return;
-      pen.drawImage(atlas, k * cell * ratio, row * cell * ratio, cell * ratio, cell * ratio, x, y, cell, cell);
+      const h = half[k], x = px[node] - h, y = py[node] - h;
+      if (x < -2 * h || y < -2 * h || x > width * ratio || y > height * ratio) return;
+      pen.drawImage(atlas, (k + 0.5) * cell - h, (row + 0.5) * cell - h, 2 * h, 2 * h, x, y, 2 * h, 2 * h);
+    }
+
+    // What moves is copied into an array of pixels, which is several times faster than asking the canvas three thousand
+    // times where no graphics card helps. A pixel that covers nothing or everything needs no mixing.
+    function blit(node, row, k) {
+      const side = 2 * half[k], across = image.width, down = image.height, left = px[node] - half[k], top = py[node] - half[k];
+      const sheet = atlasPixels.width, from = ((row + 0.5) * cell - half[k]) * sheet + (k + 0.5) * cell - half[k];
+      const x0 = Math.max(0, -left), x1 = Math.min(side, across - left), y1 = Math.min(side, down - top);
+      for (let y = Math.max(0, -top); y < y1; y++) {
+        let source = from + y * sheet + x0, target = (top + y) * across + left + x0;
+        for (let x = x0; x < x1; x++, source++, target++) {
+          const colour = discs[source], alpha = colour >>> 24;
+          if (alpha === 0) continue;
+          const below = pixels[target];
+          pixels[target] = alpha === 255 || below === 0 ? colour : over(colour, alpha, below);
+        }
+      }
+    }
+
+    function over(colour, alpha, below) {
+      const under = ((below >>> 24) * (255 - alpha)) / 255, sum = alpha + under;
+      let mixed = Math.round(sum) << 24;
+      for (let shift = 0; shift < 24; shift += 8) {
+        mixed |= Math.round((((colour >>> shift) & 255) * alpha + ((below >>> shift) & 255) * under) / sum) << shift;
+      }
+      return mixed >>> 0;
     }
 
     // Nodes that move, the strongest on top; those at rest are on the other canvas already.
     this.move = function (values, scale, colouring, marked) {
       const pen = live.getContext("2d");
-      pen.clearRect(0, 0, width, height);
       counts.fill(0);
       for (let i = 0; i < nodes; i++) {
         level[i] = Math.round(Math.sqrt(Math.min(1, Math.abs(values[i]) / scale)) * LEVELS);
@@ -136,10 +179,9 @@
       for (let k = 1; k < counts.length; k++) counts[k] += counts[k - 1];
       const first = counts[1];
       for (let i = 0; i < nodes; i++) order[counts[level[i]]++] = i;
-      for (let k = first; k < nodes; k++) {
-        const i = order[k];
-        stamp(pen, i, colouring.row(i, values[i]), level[i]);
-      }
+      pixels.fill(0);
+      for (let k = first; k < nodes; k++) blit(order[k], colouring.row(order[k], values[order[k]]), level[order[k]]);
+      pen.putImageData(image, 0, 0);
       for (const [node, strong] of marked) {
         pen.strokeStyle = strong ? theme.ink : theme.soft;
         pen.lineWidth = strong ? 2 : 1.5;

@@ -23,7 +23,7 @@
     }
     const text = [];
     if (state.view === "pulse") {
-      text.push(`A pulse was set free at ${graph.name(state.node)}${graph.about(state.node)}. At t = ${time} it moves ${moved.toLocaleString("en")} of ${many(graph.nodes, "node")}, up to ${many(far, "edge")} away: orange is above zero, blue below.`);
+      text.push(`A pulse was set free at ${graph.called(state.node)}${graph.about(state.node)}. At t = ${time} it moves ${moved.toLocaleString("en")} of ${many(graph.nodes, "node")}, up to ${many(far, "edge")} away: orange is above zero, blue below.`);
     } else {
       const at = Math.round(first.wave.place(state.time));
       text.push(`${first.network}: the score of ${first.signal} on its way through the network, after ${at} of ${many(first.wave.states.length - 1, "step")}. Orange nodes (${up.toLocaleString("en")}) speak for it, blue ones against it.`);
@@ -39,10 +39,10 @@
     return text.join(" ");
   };
 
-  // The share of its first potential energy, or of its first total where it begins at rest without any, that a wave has.
+  // What a wave has of the potential energy, the differences between neighbours, that it began with.
   function kept(wave, time) {
     const n = Math.min(wave.potential.length - 1, Math.max(0, Math.round(wave.place(time) - 0.5)));
-    return Math.max(0, wave.potential[n]) / (Math.max(0, wave.potential[0]) + wave.kinetic[0] || 1);
+    return Math.max(0, wave.potential[n]) / (Math.max(0, wave.potential[0]) || 1);
   }
 
   // Whether the chosen dynamics are bounded, and why. `low` and `high` are the ends of the spectrum of L_a.
@@ -63,6 +63,6 @@
     const factor = GWN.number(network.growth, 3);
     return network.growth <= 1 + 1e-6
       ? { bounded: true, text: `Bounded: no mode of the trained ${network.laplacian} operator grows from step to step (gwn stability).` }
-      : { bounded: false, text: `Grows: the fastest mode of the trained ${network.laplacian} operator is multiplied by ${factor} in each step (gwn stability); ${network.steps} steps are few enough to train.` };
+      : { bounded: false, text: `Grows: the fastest mode of the trained ${network.laplacian} operator is multiplied by ${factor} in each step (gwn stability).` };
   };
 })(window.GWN);
