@@ -132,13 +132,14 @@ SLIDER = """async () => {
 
 def slider_milliseconds(page: Any) -> float:
     """From a move of the slider until the picture has it: the median of many."""
-    return statistics.median(page.evaluate(SLIDER))
+    found: list[float] = page.evaluate(SLIDER)
+    return statistics.median(found)
 
 
 def layouts(settings: Settings) -> Result:
     """How crowded nodes stand and how many of its neighbours a node has around it, in our layout and in another."""
     names, notes = settings.at_hand(("texas", "cora"))
-    rows = []
+    rows: list[dict[str, Any]] = []
     for name in [*names, *(["digits"] if settings.datasets is None else [])]:
         drawn = choose_nodes(load_dataset(name).graph, 3000 // settings.shrink)
         count = drawn.nodes.numel()

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-# No sandbox, because tests in a container run as root; WebGL is computed, because a container has no graphics card.
-ARGUMENTS = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"]
+# No sandbox, because tests in a container run as root; no graphics card, because a container has none.
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 PATIENCE = 600_000
 
 Open = Callable[..., Any]

@@ -79,8 +79,9 @@ def _gif(drawn: Drawn, places: np.ndarray, wave: np.ndarray, tell: OnProgress) -
     unit = 72 * float(np.min(size / (high - low)))  # points of the picture
     disc = max(1.6, 2 * radius * unit)
     scale = LinearSegmentedColormap.from_list("wave", SCALE)
-    halo = axes.scatter(*places.T, c=wave[0], cmap=scale, vmin=-1, vmax=1, linewidths=0, alpha=0.18, zorder=2)
-    dots = axes.scatter(*places.T, c=wave[0], cmap=scale, vmin=-1, vmax=1, linewidths=0, zorder=3)
+    x, y = places.T
+    halo = axes.scatter(x, y, c=wave[0], cmap=scale, vmin=-1, vmax=1, linewidths=0, alpha=0.18, zorder=2)
+    dots = axes.scatter(x, y, c=wave[0], cmap=scale, vmin=-1, vmax=1, linewidths=0, zorder=3)
     frames = []
     for n, state in enumerate(wave):
         end = max(np.quantile(np.abs(state), 0.99), 0.02 * np.abs(state).max())  # as the page: one node pales no other
