@@ -19,7 +19,7 @@ help:
 	@echo "make bench-tables   gwn compare on four pairs of tables, and a large one (an hour; BENCH_ARGS=...)"
 	@echo "make report  every table and figure as one page, from the measured results: report/index.html"
 	@echo "make docs    the documentation as a site, with an API reference: site/index.html"
-	@echo "make images  the pulse on Cora as README and docs show it: docs/images/wave.gif, explore.png (GWN_DATA=...)"
+	@echo "make images  the pictures of README and docs/ that are stale; slow ones by name: PICTURES=wave.gif (GWN_DATA=...)"
 	@echo "make test    the whole test suite (GWN_DATA=... for the tests on benchmark datasets)"
 	@echo "make test-fast   the part of it that takes less than a minute"
 	@echo "make attack  kills, faults, mutated inputs, flipped bits, crowds: an hour or so (ATTACK_ARGS=--minutes 20)"
@@ -47,8 +47,7 @@ docs: setup
 	@echo "The site: site/index.html"
 
 images: setup
-	$(BIN)/gwn explore cora --animate docs/images/wave.gif
-	$(BIN)/python docs/photograph.py docs/images/explore.png
+	$(BIN)/python docs/pictures.py $(PICTURES)
 
 report: setup
 	$(BIN)/gwn report
@@ -57,7 +56,8 @@ bench: setup
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)
 
 bench-scale: setup
-	$(BIN)/python -m benchmarks scale --out results/bench/scale.json --plot docs/images/scale.png $(BENCH_ARGS)
+	$(BIN)/python -m benchmarks scale --out results/bench/scale.json $(BENCH_ARGS)
+	$(BIN)/python docs/pictures.py scale.png
 
 bench-tables: setup
 	$(BIN)/python -m pip install --quiet bokeh-sampledata

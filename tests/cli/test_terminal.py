@@ -150,6 +150,30 @@ def test_a_command_shows_something_before_it_works(
     assert err.getvalue().startswith("gwn models: starting ...\r") == shown
 
 
+def test_an_error_breaks_between_words_on_a_terminal_and_is_one_line_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    said = {}
+    for terminal_here, err in ((True, Screen()), (False, io.StringIO())):
+        monkeypatch.setattr(sys, "stderr", err)
+        with pytest.raises(SystemExit):
+            main(["data", "describe", "no-such-dataset"])
+        said[terminal_here] = err.getvalue().split("\r")[-1].rstrip("\n")
+    assert "\n" not in said[False]
+    assert said[True].split() == said[False].split()
+    assert max(map(len, said[True].splitlines())) <= 40
+
+
+def test_what_would_be_stable_is_a_command_to_copy(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whole on a line of its own, however narrow the terminal is."""
+    monkeypatch.setattr(terminal, "screen_width", lambda: 40)
+    with pytest.raises(SystemExit):
+        main(["stability", "csbm"])
+    lines = capsys.readouterr().out.splitlines()
+    assert "  gwn stability csbm --laplacian physical --scheme newmark" in lines
+
+
 def test_one_function_draws_all_tables() -> None:
     drawing = [path.name for path in (ROOT / "src/gwn/cli").glob("*.py") if "rich.table" in path.read_text()]
     assert drawing == ["terminal.py"]

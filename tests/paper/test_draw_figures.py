@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import combinations, pairwise
 from pathlib import Path
+from xml.etree import ElementTree
 
+import numpy as np
 import pytest
+from matplotlib import colormaps
+from matplotlib.colors import to_hex, to_rgb
+from numpy.typing import NDArray
 
 from gwn.errors import GWNError
 from gwn.paper.curve_data import KINDS, Axis, CurveData, Panel, Series, read_figure
 from gwn.paper.drawing import FORMATS, draw_figure
-from gwn.paper.drawing.figure import PLACES, place_names
-from gwn.paper.drawing.style import STYLES, style_of
+from gwn.paper.drawing.figure import _limit
+from gwn.paper.drawing.names import PLACES, place_names, spread
+from gwn.paper.drawing.style import PALETTE, SIGNED, STYLES, style_of
 from gwn.paper.exhibits import EXHIBITS
 
 KEPT = sorted((Path(__file__).parents[2] / "results" / "figures").glob("*.json"))
@@ -26,11 +34,24 @@ def _series(label: str, key: str = "") -> Series:
 
 def _figure(kind: str, names: tuple[str, ...] = ()) -> CurveData:
     series = tuple(_series(f"series {place}") for place in range(5))
+    if kind == "graph":
+        return _graph_figure()
     panels = [
         Panel(title="p", kind=kind, x=Axis(label="x", scale=scale, names=names), y=Axis(label="y"), series=part)
         for scale, part in (("linear", series), ("log", series[:2]), ("symlog", series[:1]))
     ]
-    return CurveData(name="test", title="t", place="figure 0", caption="word " * 60, panels=tuple(panels), columns=2)
+    return CurveData(
+        name="test", title="figure of the test", place="figure 0", caption="word " * 60, panels=tuple(panels), columns=2
+    )
+
+
+def _graph_figure() -> CurveData:
+    edges = Series(label="edges", x=(0.0, 1.0, None), y=(0.0, 1.0, None))
+    nodes = Series(label="nodes", x=(0.0, 1.0), y=(0.0, 1.0), z=(-1.0, 0.5))
+    axis = Axis(label="")
+    panel = Panel(title="p", kind="graph", x=axis, y=axis, z=Axis(label="shade"), series=(edges, nodes))
+    caption = "word " * 60
+    return CurveData(name="test", title="figure of the test", place="figure 0", caption=caption, panels=(panel,))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -56,9 +77,102 @@ def test_another_format_is_refused(tmp_path: Path) -> None:
 
 
 def test_no_two_styles_are_alike() -> None:
-    styles = [(style.colour, str(style.line), style.marker) for style in STYLES.values()]
+    """But for the curves behind, which have their names at their ends."""
+    styles = [(style.colour, str(style.line), style.marker) for style in STYLES.values() if not style.behind]
     assert len(set(styles)) == len(styles)
     assert style_of("gwn-sym measured", 0).line == ""
+
+
+# Machado, Oliveira, Fernandes 2009, Table 1, severity 1.0: linear RGB as deuteranopes see it.
+DEUTERANOPIA = np.array(
+    [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
+)
+TOLD_APART = 12.0
+"""In CIELAB; two is what the eye just sees on areas that touch."""
+
+
+def _lab(colour: str, simulate: bool) -> NDArray[np.float64]:
+    """CIELAB of a colour under daylight, as everybody sees it or as deuteranopes do."""
+    red = np.array(to_rgb(colour))
+    linear = np.where(red <= 0.04045, red / 12.92, ((red + 0.055) / 1.055) ** 2.4)
+    linear = np.clip(DEUTERANOPIA @ linear, 0, 1) if simulate else linear
+    xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]) @ linear
+    f = np.cbrt(np.maximum(xyz / np.array([0.9505, 1.0, 1.089]), 0.008856))
+    found: NDArray[np.float64] = np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+    return found
+
+
+def _distance(one: str, other: str, simulate: bool = True) -> float:
+    return float(np.linalg.norm(_lab(one, simulate) - _lab(other, simulate)))
+
+
+def test_colours_in_front_are_told_apart_under_deuteranopia() -> None:
+    """All pairs of colours, so that a new one cannot join unseen; and the simulation does something."""
+    assert _distance("#ff0000", "#7f7f00") < _distance("#ff0000", "#7f7f00", simulate=False) / 3
+    colours = sorted({style.colour for style in STYLES.values()} | {*PALETTE[:7]})
+    near = {(a, b): _distance(a, b) for a, b in combinations(colours, 2)}
+    greys = {"#444444", "#777777", "#b5b5b5"}  # lines behind, which differ in dashes or have a name
+    assert {pair: d for pair, d in near.items() if d < TOLD_APART and not greys & {*pair}} == {}
+
+
+def test_signed_shades_are_light_at_zero_and_dark_at_both_ends_with_two_hues() -> None:
+    shades = colormaps[SIGNED]
+    low, middle, high = (to_hex(shades(place)) for place in (0.1, 0.5, 0.9))
+    assert _lab(middle, True)[0] > 90
+    assert _distance(low, high) > 3 * TOLD_APART
+    assert max(_lab(low, True)[0], _lab(high, True)[0]) < 60
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_text_in_svg_stays_text(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "test.svg"
+    draw_figure(_figure(kind, ("a", "b", "c") if kind == "heat" else ()), path)
+    words = [
+        text
+        for element in ElementTree.parse(path).iter("{http://www.w3.org/2000/svg}text")
+        for text in element.itertext()
+    ]
+    said = " ".join(words)
+    assert "figure of the test" in said
+    assert "word word" in said
+    if kind == "path":
+        assert "a" in words
+
+
+def test_a_place_where_every_run_diverged_is_marked_in_the_panel(tmp_path: Path) -> None:
+    """In a strip with its name; without such a place there is none."""
+    path = tmp_path / "test.svg"
+    draw_figure(_figure("lines"), path)
+    assert ">diverged</text>" in path.read_text()
+    fine = _figure("lines")
+    fine = replace(
+        fine, panels=tuple(replace(p, series=tuple(replace(s, marks=()) for s in p.series)) for p in fine.panels)
+    )
+    draw_figure(fine, path)
+    assert ">diverged</text>" not in path.read_text()
+
+
+def test_panels_with_one_meaning_share_their_shades() -> None:
+    small, large = (replace(_panel_of_shades(size), title=str(size)) for size in (1.0, 8.0))
+    other = replace(_panel_of_shades(3.0), z=Axis(label="something else"))
+    data = replace(_figure("heat", ("a", "b", "c")), panels=(small, large, other))
+    assert [_limit(data, panel) for panel in data.panels] == [8.0, 8.0, 3.0]
+    fixed = replace(other, z=Axis(label="fixed", limits=(-2.0, 2.0)))
+    assert _limit(replace(data, panels=(fixed,)), fixed) == 2.0
+
+
+def _panel_of_shades(size: float) -> Panel:
+    row = Series(label="row", x=(0.0, 1.0), y=(-size, None))
+    return Panel(title="", kind="heat", x=Axis(label=""), y=Axis(label=""), z=Axis(label="shade"), series=(row, row))
+
+
+def test_names_at_the_ends_of_curves_keep_their_distance_and_order() -> None:
+    assert spread([10.0, 50.0], 8.0, 0.0, 100.0) == [10.0, 50.0]
+    heights = spread([90.0, 89.0, 95.0, 10.0], 8.0, 0.0, 96.0)
+    assert sorted(range(4), key=lambda place: heights[place]) == [3, 1, 0, 2]
+    ordered = sorted(heights)
+    assert min(b - a for a, b in pairwise(ordered)) >= 8.0 - 1e-9
+    assert ordered[-1] <= 96.0
 
 
 @pytest.mark.parametrize("path", KEPT, ids=lambda path: path.stem)

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from gwn.errors import GWNError
-from gwn.paper.cell import Cell
+from gwn.paper.cell import OURS, ROWS, Cell
 from gwn.paper.exhibit import Context
-from gwn.paper.exhibits.runtime import compute
+from gwn.paper.exhibits.runtime import Timed, compute, front
 from gwn.paper.records import write_cell
 
 
@@ -30,11 +30,34 @@ def test_points_are_median_seconds_and_mean_scores(tmp_path: Path) -> None:
     _cells(tmp_path)
     (data,) = compute(Context(results=tmp_path))
     (panel,) = data.panels
-    taus, gcn, sym = panel.series
-    assert (gcn.x, gcn.y, gcn.marks) == ((5.0,), (85.0,), ("GCN",))
-    assert (sym.x, sym.marks) == ((10.0,), ("GWN-sym",))
-    assert (taus.x, taus.marks) == ((30.0, 15.0), ("τ = 0.2", "τ = 0.5"))
-    assert panel.title == "Cora, per-class"
+    edge, taus, gcn, sym = panel.series
+    assert (gcn.x, gcn.y, gcn.marks) == ((5.0,), (85.0,), ("GCN (1.0x)",))
+    assert (sym.x, sym.marks) == ((10.0,), ("GWN-sym (2.0x)",))
+    assert (taus.x, taus.marks) == ((30.0, 15.0), ("τ=0.2", "τ=0.5"))
+    assert (edge.x, edge.y) == ((5.0,), (85.0,)), "as good and slower is not on the front"
+    assert panel.title == "Cora per-class"
+    assert data.caption.startswith("A wave network stands on the front of speed and accuracy in 0 of 1 panels.")
+
+
+def _timed(seconds: float, score: float) -> Timed:
+    return Timed(Cell(dataset="cora", split="per-class", row="gcn"), seconds, score)
+
+
+def test_the_front_is_what_nothing_is_both_faster_and_better_than() -> None:
+    points = [_timed(*pair) for pair in ((1, 50), (2, 70), (3, 60), (4, 70), (5, 80), (1, 40))]
+    assert [(point.seconds, point.score) for point in front(points)] == [(1, 50), (2, 70), (5, 80)]
+
+
+def test_what_lies_too_low_for_the_panel_is_said_in_it(tmp_path: Path) -> None:
+    for place, test in enumerate((0.80, 0.81, 0.82, 0.83, 0.84, 0.85, 0.86, 0.20)):
+        row = [row for row in ROWS if row not in ("majority", *OURS)][place]
+        write_cell(tmp_path, Cell(dataset="cora", split="per-class", row=row), {"runs": [_run(1.0 + place, test)]})
+    (data,) = compute(Context(results=tmp_path))
+    (panel,) = data.panels
+    assert panel.note == "1 further below, from 20 %"
+    assert panel.y.limits is not None
+    assert 70 < panel.y.limits[0] < 80
+    assert panel.y.limits[1] > 86
 
 
 def test_without_cells_it_says_which_command_measures_them(tmp_path: Path) -> None:

@@ -6,9 +6,11 @@ import os
 import re
 import sys
 import tempfile
+import textwrap
 import traceback
 from collections.abc import Sequence
 from contextlib import nullcontext
+from shutil import get_terminal_size
 from typing import Any
 
 import typer
@@ -198,7 +200,10 @@ def _plain(error: BaseException) -> str:
 
 def _fail(message: str, code: int) -> None:
     line = " ".join(message.split())
-    print(f"gwn: {printable(line if len(line) <= LONGEST else f'{line[:LONGEST]} ...')}", file=sys.stderr)
+    line = f"gwn: {printable(line if len(line) <= LONGEST else f'{line[:LONGEST]} ...')}"
+    if sys.stderr.isatty():  # in a file it is one line; a terminal would break it within a word
+        line = textwrap.fill(line, get_terminal_size().columns, break_long_words=False, break_on_hyphens=False)
+    print(line, file=sys.stderr)
     sys.exit(code)
 
 

@@ -58,7 +58,10 @@ def stability(
     headings = ["tau", "lowest L_a", "highest", "growth/step", "steps", "amplified", "stable to", "stable"]
     print_table(headings, [_row(row) for row in rows], name, left=0)
     for line in advice:
-        print_prose(line)
+        sentence, _, command = line.partition(": gwn ")
+        print_prose(f"{sentence}:" if command else sentence)
+        if command:  # whole, so that it can be copied
+            typer.echo(f"  gwn {command}")
 
 
 def _of_run(run: str, runs: Path) -> tuple[str, list[dict[str, Any]], Graph]:

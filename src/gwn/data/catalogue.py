@@ -37,6 +37,8 @@ class DatasetSpec:
     urls           where each file is downloaded from
     unpacked       the files to read where the archive in `files` is not there but its content is
     pinned         whether a file with another hash is refused; if not, it is never opened as a pickle
+    class_names    what the classes 0, 1, 2, ... are called, where the files have numbers alone and the published sizes
+                   of the classes, all different, say which is which: for pictures
     """
 
     name: str
@@ -56,6 +58,7 @@ class DatasetSpec:
     unpacked: tuple[str, ...] = ()
     pinned: bool = True
     caveat: str = ""
+    class_names: tuple[str, ...] = ()
 
     def load(self, root: Path) -> Loaded:
         """Read the files below `root`."""
@@ -159,7 +162,14 @@ _ARXIV_TABLES = (
 )
 
 _SPECS = (
-    _planetoid("Cora", nodes=2708, edges=5278, features=1433, classes=7),
+    _planetoid(
+        "Cora",
+        nodes=2708,
+        edges=5278,
+        features=1433,
+        classes=7,
+        class_names=("theory", "reinforcement", "genetic", "neural nets", "probabilistic", "case-based", "rules"),
+    ),
     _planetoid(
         "CiteSeer",
         nodes=3327,

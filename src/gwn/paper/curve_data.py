@@ -13,10 +13,10 @@ import numpy as np
 from gwn.errors import GWNError, refuse_newer
 from gwn.io import read_json, write_atomic
 
-FORMAT = 1
+FORMAT = 2
 """Of the JSON files under `results/figures/`; a reader refuses a newer one."""
 
-KINDS = ("lines", "points", "path", "steps", "heat")
+KINDS = ("lines", "points", "path", "steps", "heat", "graph")
 SCALES = ("linear", "log", "symlog")
 
 Numbers = tuple[float | None, ...]
@@ -24,12 +24,14 @@ Numbers = tuple[float | None, ...]
 
 @dataclass(frozen=True, kw_only=True)
 class Axis:
-    """What is measured along one side; `names` are the labels of the places 0, 1, 2, ... of a categorical axis."""
+    """What is measured along one side; `names` are the labels of the places 0, 1, 2, ... of a categorical axis, and
+    `limits` its ends, where panels are to be compared."""
 
     label: str
     unit: str = ""
     scale: str = "linear"
     names: tuple[str, ...] = ()
+    limits: tuple[float, float] | None = None
 
     @property
     def text(self) -> str:
@@ -43,7 +45,8 @@ class Series:
     key        what picks colour, line and marker: the same model looks the same in every figure; "" for any
     x, y       equally long; None where there is no value
     low, high  an interval about y, or empty
-    marks      a word for a place that has none or an odd value, such as "diverged" or "not run"; or empty
+    marks      a word for a place that has none or an odd value, such as "diverged", or the name of a point; or empty
+    z          what the shade of a node says, or empty
     """
 
     label: str
@@ -53,6 +56,7 @@ class Series:
     low: Numbers = ()
     high: Numbers = ()
     marks: tuple[str, ...] = ()
+    z: Numbers = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +64,8 @@ class Panel:
     """One pair of axes.
 
     kind   "lines", "points", "path" (points with their marks as names, those of a series joined), "steps" (a
-           histogram's outline), or "heat", where every series is a row and `z` says what the shades mean
+           histogram's outline), "heat", where every series is a row, or "graph", a series of edges and one of nodes;
+           `z` says what the shades of the last two mean, and equal ones share their scale
     note   a line of text inside the panel
     """
 
@@ -158,13 +163,17 @@ def _axis(data: Any) -> Axis:
     _require_text(record, ("label", "unit", "scale"))
     if record["scale"] not in SCALES:
         raise NotAFigure(f"scale {record['scale']!r}")
-    return Axis(**{**record, "names": tuple(str(name) for name in _list(record, "names"))})
+    limits = record["limits"]
+    if limits is not None and len(_numbers(record, "limits")) != 2:
+        raise NotAFigure(f"limits {limits!r:.40} are not two numbers")
+    names = tuple(str(name) for name in _list(record, "names"))
+    return Axis(**{**record, "names": names, "limits": None if limits is None else tuple(limits)})
 
 
 def _series(data: Any) -> Series:
     record = _record(Series, data)
     _require_text(record, ("label", "key"))
-    columns = {name: _numbers(record, name) for name in ("x", "y", "low", "high")}
+    columns = {name: _numbers(record, name) for name in ("x", "y", "low", "high", "z")}
     marks = tuple(str(mark) for mark in _list(record, "marks"))
     length = len(columns["x"])
     if len(columns["y"]) != length or any(len(part) not in (0, length) for part in (*columns.values(), marks)):

@@ -12,7 +12,8 @@ from gwn.io import write_atomic
 from gwn.paper.budget import budget_caption, heading
 from gwn.paper.cell import OURS, ROWS
 from gwn.paper.compare import View
-from gwn.paper.exhibit import Context
+from gwn.paper.curve_data import CurveData
+from gwn.paper.exhibit import Context, figure_path
 from gwn.paper.exhibits import EXHIBITS
 from gwn.paper.exhibits.accuracy import COLUMNS, ranks_of, views
 from gwn.paper.printed import elsewhere
@@ -191,9 +192,22 @@ def results_page(results: Path) -> str:
     return "\n".join(to_markdown(table) for table in tables if isinstance(table, TableData) and table.rows)
 
 
+def figures_page(results: Path) -> str:
+    """Every figure that was computed, with its caption; `docs/pictures.py` draws them."""
+    parts = []
+    for exhibit in EXHIBITS.values():
+        if exhibit.is_figure and figure_path(exhibit.name, results).exists():
+            (data,) = exhibit.contents(Context(results=results), compute=False)
+            assert isinstance(data, CurveData)
+            picture = f"![{data.title}](images/{data.name}.png)"
+            command = f"Drawn by `gwn reproduce {exhibit.name}`."
+            parts.append(f"### {data.title}, {data.place}\n\n{picture}\n\n{data.caption} {command}\n")
+    return "\n".join(parts)
+
+
 PARTS: dict[Path, dict[str, Callable[[Path], str]]] = {
     README: {"verdict": verdict},
-    PAGE: {"summary": summary, "tables": results_page},
+    PAGE: {"summary": summary, "figures": figures_page, "tables": results_page},
 }
 
 

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 from gwn.data import Dataset, make_splits
 from gwn.models import model_spec
-from gwn.paper.curve_data import Series, numbers
 from gwn.paper.exhibit import Context
 from gwn.settings import find_tuned
-from gwn.training import Experiment, RunResult, TrainConfig, run_experiment, summarise
+from gwn.training import Experiment, RunResult, TrainConfig, run_experiment
 from gwn.training.config import effective_settings
-
-TRAINING = {"epochs": 100, "patience": 30}
-"""Of the figures that train many configurations."""
 
 QUICK: dict[str, Any] = {"epochs": 3, "patience": 3}
 PAPER_MAPS = {"readout": "last", "activation": "none"}
@@ -28,15 +24,16 @@ PAPER_MAPS = {"readout": "last", "activation": "none"}
 class Wanted:
     """One configuration: a model with settings on a dataset.
 
-    settings, training   what the figure prescribes; the rest is tuned where `tuned` asks for it and a table is there,
-                         and the default otherwise
+    settings, training   what the figure prescribes
+    tuned_as             the model whose tuned settings on this dataset are the rest, where a table is there: usually
+                         the model itself, or one that differs in its operator alone; otherwise defaults
     """
 
     dataset: str
     model: str
     settings: Mapping[str, Any]
-    training: Mapping[str, Any]
-    tuned: bool = False
+    tuned_as: str
+    training: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -64,7 +61,9 @@ class Trained:
             "runs": len(self.runs),
             "settings": dict(self.wanted.settings),
             "training": dict(self.wanted.training),
-            "rest": "default" if self.settings_from is None else f"tuned: {self.settings_from['table']}",
+            "rest": "default"
+            if self.settings_from is None
+            else f"tuned: {self.wanted.tuned_as}, {self.settings_from['table']}",
         }
 
 
@@ -73,9 +72,7 @@ def experiment_of(context: Context, wanted: Wanted, runs: int) -> Experiment:
     data, spec = _loaded(context.load, wanted.dataset), model_spec(wanted.model)
     splits = make_splits(data, None, runs)
     settings, training = dict(wanted.settings), dict(wanted.training)
-    table = None
-    if wanted.tuned:
-        table = find_tuned(spec, wanted.dataset, splits[0].kind, data.graph.content_hash())
+    table = find_tuned(model_spec(wanted.tuned_as), wanted.dataset, splits[0].kind, data.graph.content_hash())
     if table is not None:
         settings, training = table.merge(spec, settings, training)
     return Experiment(
@@ -101,15 +98,6 @@ def train(context: Context, wanted: Wanted, runs: int) -> Trained:
         settings=experiment.settings,
         settings_from=experiment.settings_from,
     )
-
-
-def runs_a_point(points: Iterable[Trained]) -> str:
-    """ "3 runs", or "1 to 3 runs": how much is behind each point of a panel."""
-    counts = sorted({len(point.runs) for point in points})
-    if not counts:
-        return "not run"
-    several = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else str(counts[0])
-    return f"{several} run{'s' if counts[-1] > 1 else ''} a point"
 
 
 def train_missing(context: Context, figure: str, work: Sequence[tuple[str, Wanted, int]]) -> None:
@@ -152,21 +140,3 @@ def trained_so_far(context: Context, plan: Iterable[tuple[Point, Wanted, int]]) 
         if count:
             found[point] = train(context, wanted, count)
     return found
-
-
-def accuracy_series(label: str, key: str, points: Sequence[tuple[float, Trained]]) -> Series:
-    """The mean test accuracy in per cent over x, with its 95 % interval; a cross where every run diverged."""
-    finished = [[run for run in t.finished if run.test is not None] for _, t in points]
-    summaries = [
-        summarise([run.test for run in runs if run.test is not None], [run.split_sizes[2] for run in runs])
-        for runs in finished
-    ]
-    return Series(
-        label=label,
-        key=key,
-        x=numbers([x for x, _ in points]),
-        y=numbers([None if s is None else 100 * s.mean for s in summaries]),
-        low=numbers([None if s is None or s.low is None else 100 * s.low for s in summaries]),
-        high=numbers([None if s is None or s.high is None else 100 * s.high for s in summaries]),
-        marks=tuple("diverged" if s is None else "" for s in summaries),
-    )

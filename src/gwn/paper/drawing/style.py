@@ -13,6 +13,10 @@ from cycler import cycler
 # Okabe and Ito's palette, from dark to light so that grey prints keep the order.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
 
+SIGNED = "RdBu_r"
+"""The shades of signed quantities, white at zero: blue and red are told apart without green, and both are dark in
+grey, where the printed sign helps."""
+
 
 @contextmanager
 def house_style() -> Iterator[None]:
@@ -24,13 +28,15 @@ def house_style() -> Iterator[None]:
         "axes.titlesize": "medium",
         "axes.titlelocation": "left",
         "axes.grid": True,
-        "grid.color": "#dddddd",
+        "grid.color": "#e4e4e4",
         "grid.linewidth": 0.6,
         "axes.axisbelow": True,
         "figure.dpi": 100,
         "savefig.dpi": 160,
         "font.size": 10,
         "svg.hashsalt": "gwn",
+        "svg.fonttype": "none",  # text that can be searched, copied and read aloud
+        "pdf.fonttype": 42,
     }
     with mpl.rc_context(settings):
         yield
@@ -38,19 +44,23 @@ def house_style() -> Iterator[None]:
 
 BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK, _ = PALETTE
 GREY = "#777777"
+BEHIND = "#b5b5b5"
+"""Of curves that are there to compare with: they carry their names at their ends, not in the legend."""
+
 PLAIN = 2.0
 """The layer of everything that is not a wave network; those lie above."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SeriesStyle:
-    """Colour, line style and marker: any one of the three tells two series of a panel apart."""
+    """Colour, line style and marker: any one of the three tells two series of a panel apart, but for those behind."""
 
     colour: str
     line: Any = "-"
     marker: str = ""
     width: float = 1.1
     order: float = PLAIN
+    behind: bool = False
 
     def line_settings(self, points: int) -> dict[str, Any]:
         """For matplotlib's `plot`; a dense curve has its markers at every eighth of it."""
@@ -59,14 +69,15 @@ class SeriesStyle:
             "linestyle": self.line,
             "linewidth": self.width,
             "marker": self.marker,
-            "markersize": 4.2,
+            "markersize": 4.6,
             "zorder": self.order,
         }
         return settings if points <= 24 else {**settings, "markevery": max(1, points // 8)}
 
 
 DASHES = {"-.": (0, (5, 1.5, 1, 1.5)), "--": (0, (4, 1.5)), ":": (0, (1, 1.2))}
-_WAVE = {"width": 1.9, "order": 4.0}
+_WAVE = {"width": 2.0, "order": 4.0}
+_BEHIND = SeriesStyle(colour=BEHIND, width=1.1, order=1.5, behind=True)
 
 STYLES: dict[str, SeriesStyle] = {
     "gwn-sym": SeriesStyle(colour=BLUE, marker="o", **_WAVE),
@@ -77,18 +88,15 @@ STYLES: dict[str, SeriesStyle] = {
     "physical-bessel": SeriesStyle(colour=GREEN, line=DASHES[":"], marker="d", **_WAVE),
     "klein-gordon": SeriesStyle(colour=SKY, line=DASHES["-."], marker="D", **_WAVE),
     "fa-symmetric": SeriesStyle(colour=VERMILION, line=DASHES["--"], marker="D", **_WAVE),
-    "heat": SeriesStyle(colour=BLACK, line=DASHES[":"], marker=""),
-    "gcn": SeriesStyle(colour=BLACK, line="-", marker="x"),
-    "gat": SeriesStyle(colour=PURPLE, line="-", marker="+"),
-    "sgc": SeriesStyle(colour=ORANGE, line="-", marker="v"),
-    "jk-net": SeriesStyle(colour=GREY, line="-", marker="<"),
-    "resgcn": SeriesStyle(colour=BLACK, line=DASHES["--"], marker=">"),
-    "gcnii": SeriesStyle(colour=PURPLE, line=DASHES["--"], marker="D"),
-    "air": SeriesStyle(colour=ORANGE, line=DASHES["--"], marker="P"),
-    "grand": SeriesStyle(colour=SKY, line="-", marker="X"),
-    "graphcon": SeriesStyle(colour=GREY, line=DASHES["--"], marker="*"),
-    "peer": SeriesStyle(colour="#555555", line="", marker="."),
     "gwn-plus": SeriesStyle(colour=GREEN, marker="^", line=DASHES["-."], **_WAVE),
+    "heat": SeriesStyle(colour=BLACK, line=DASHES[":"], marker="", width=1.5),
+    "gcn": SeriesStyle(colour=BLACK, line="-", marker="x", width=1.5, order=3.0),
+    **dict.fromkeys(
+        ("gat", "sgc", "jk-net", "resgcn", "gcnii", "air", "grand", "graphcon", "peer", "neighbour"), _BEHIND
+    ),
+    "best-peer": SeriesStyle(colour="#444444", line=DASHES[":"], width=1.4, order=1.8),
+    "mean": SeriesStyle(colour=BLACK, line=DASHES["--"], width=1.3, order=3.0),
+    "front": SeriesStyle(colour=GREY, line=DASHES["--"], width=1.0, order=1.2),
     "reference": SeriesStyle(colour=GREY, line=DASHES[":"], width=0.9, order=1.0),
     "first": SeriesStyle(colour=BLUE, line="-", width=1.5),
     "second": SeriesStyle(colour=VERMILION, line=DASHES["--"], width=1.5),

@@ -39,5 +39,6 @@ EXHIBITS: dict[str, Exhibit] = {
     "figure-node-view": waves.NODE_VIEW,
     "figure-roots": roots.EXHIBIT,
     "figure-runtime": runtime.EXHIBIT,
+    "figure-runtime-rest": runtime.APPENDIX,
 }
 """In the order of the paper; `gwn reproduce NAME` computes and shows one."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -10,116 +11,107 @@ import torch
 from torch import Tensor, nn
 
 from gwn.adjacency import adjacency_of
+from gwn.data import DATASETS as CATALOGUE
 from gwn.graph import Graph
+from gwn.networks import GWN
+from gwn.paper.accuracy_curve import ALL_DIVERGED, accuracy_series, best_peer, peer_line, runs_a_point
 from gwn.paper.curve_data import Axis, CurveData, Panel, Series, numbers
 from gwn.paper.exhibit import Context, Exhibit
-from gwn.paper.trained import TRAINING, Trained, Wanted, accuracy_series, runs_a_point, train_missing, trained_so_far
+from gwn.paper.trained import PAPER_MAPS, Trained, Wanted, train_missing, trained_so_far
 from gwn.sparse import matmul
 from gwn.training import load_trained
 from gwn.training.loop import predict_logits
 
 DEPTHS = (2, 4, 8, 16, 32, 64)
-BEYOND = (128, 256, 1024)
-"""Deeper than the paper, for the models whose states stay finite there."""
+BEYOND = (128, 256)
+"""Deeper than the paper, for the waves."""
 
 WIDTH = 64
+"""Of every model, so that depth is what differs."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DeepModel:
-    """A model and the setting that is its number of layers; `key` is how it is drawn."""
+    """A model and the setting that is its number of layers; `key` is how it is drawn, and what is not prescribed here
+    is tuned as the model `tuned_as` was."""
 
     label: str
     key: str
     model: str
+    tuned_as: str
     setting: str = "num_layers"
     given: Mapping[str, Any] = field(default_factory=lambda: {"hidden_channels": WIDTH})
     beyond: bool = False
 
     def wanted(self, dataset: str, depth: int) -> Wanted:
         layers = float(depth) if self.setting == "time" else depth
-        return Wanted(
-            dataset=dataset, model=self.model, settings={**self.given, self.setting: layers}, training=TRAINING
-        )
+        settings = {**self.given, self.setting: layers}
+        return Wanted(dataset=dataset, model=self.model, settings=settings, tuned_as=self.tuned_as)
 
 
-def _wave(label: str, key: str, model: str, beyond: bool = False, **given: Any) -> DeepModel:
+def _wave(label: str, key: str, model: str, tuned_as: str, **given: Any) -> DeepModel:
     """A step of length one is a layer; encoders and read-out are the paper's."""
-    settings = {"hidden_channels": WIDTH, "tau": 1.0, "readout": "last", **given}
-    return DeepModel(label=label, key=key, model=model, setting="time", given=settings, beyond=beyond)
+    settings = {"hidden_channels": WIDTH, "tau": 1.0, **PAPER_MAPS, **given}
+    return DeepModel(label=label, key=key, model=model, tuned_as=tuned_as, setting="time", given=settings, beyond=True)
+
+
+def _peer(label: str, name: str, **changed: Any) -> DeepModel:
+    return DeepModel(label=label, key=name, model=name, tuned_as=name, **changed)
 
 
 MODELS = (
-    _wave("GWN-sym", "gwn-sym", "gwn-sym"),
-    _wave("GWN-sym, rescaled", "gwn-sym-rescaled", "gwn-sym", True, scheme="leapfrog-rescaled"),
-    _wave("GWN-fa", "gwn-fa", "gwn-fa"),
-    _wave("physical wave", "physical", "gwn-plus", True, laplacian="physical", activation="none"),
-    DeepModel(label="GCN", key="gcn", model="gcn"),
-    DeepModel(label="GAT", key="gat", model="gat"),
-    DeepModel(label="SGC", key="sgc", model="sgc", setting="hops", given={}),
-    DeepModel(label="JK-Net", key="jk-net", model="jk-net"),
-    DeepModel(label="ResGCN", key="resgcn", model="resgcn"),
-    DeepModel(label="GCNII", key="gcnii", model="gcnii"),
-    DeepModel(label="AIR", key="air", model="air"),
-    DeepModel(label="GRAND", key="grand", model="grand", setting="time"),
-    DeepModel(label="GraphCON", key="graphcon", model="graphcon"),
+    _wave("GWN-sym", "gwn-sym", "gwn-sym", "gwn-sym", scheme="leapfrog"),
+    _wave("GWN-sym, rescaled", "gwn-sym-rescaled", "gwn-sym", "gwn-sym", scheme="leapfrog-rescaled"),
+    _wave("GWN-fa", "gwn-fa", "gwn-fa", "gwn-fa", scheme="leapfrog"),
+    _wave("physical wave", "physical", "gwn-plus", "gwn-sym", laplacian="physical", scheme="leapfrog"),
+    _peer("GCN", "gcn"),
+    _peer("GAT", "gat"),
+    _peer("SGC", "sgc", setting="hops", given={}),
+    _peer("JK-Net", "jk-net"),
+    _peer("ResGCN", "resgcn"),
+    _peer("GCNII", "gcnii"),
+    _peer("AIR", "air"),
+    # a step of explicit Euler is a layer, as a step of leapfrog is
+    _peer("GRAND", "grand", setting="time", given={"hidden_channels": WIDTH, "method": "euler", "step_size": 1.0}),
+    _peer("GraphCON", "graphcon"),
 )
 
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class DeepDataset:
-    """How often and how deep a dataset is gone through."""
-
-    name: str
-    title: str
-    runs: int
-    deepest: int = DEPTHS[-1]
-    beyond: bool = False
-
-
-DATASETS = (
-    DeepDataset(name="cora", title="Cora", runs=3, beyond=True),
-    DeepDataset(name="citeseer", title="CiteSeer", runs=2),
-    DeepDataset(name="pubmed", title="PubMed", runs=1, deepest=16),
-)
-QUICK = (DeepDataset(name="cora", title="Cora", runs=1, deepest=4),)
+RUNS = 5
+DATASETS = ("cora", "citeseer", "pubmed")
 
 
 class DepthPoint(NamedTuple):
-    """One point of the figure, and how many runs it is the mean of."""
+    """One point of the figure."""
 
-    dataset: DeepDataset
+    dataset: str
     model: DeepModel
     depth: int
-    runs: int
 
     @property
     def name(self) -> str:
-        return f"{self.dataset.name}, {self.model.label}, {self.depth} layers"
+        return f"{self.dataset}, {self.model.label}, {self.depth} layers"
 
     @property
     def wanted(self) -> Wanted:
-        return self.model.wanted(self.dataset.name, self.depth)
+        return self.model.wanted(self.dataset, self.depth)
 
 
-def points(datasets: tuple[DeepDataset, ...]) -> list[DepthPoint]:
-    """Every point: many runs up to 64 layers, one beyond."""
-    usual = [
-        DepthPoint(d, m, depth, d.runs) for d in datasets for m in MODELS for depth in DEPTHS if depth <= d.deepest
+def points(datasets: Sequence[str], deepest: int) -> list[DepthPoint]:
+    """Every model on every dataset: the paper's depths, and those beyond for the waves."""
+    return [
+        DepthPoint(dataset, model, depth)
+        for dataset in datasets
+        for model in MODELS
+        for depth in (*DEPTHS, *(BEYOND if model.beyond else ()))
+        if depth <= deepest
     ]
-    deep = [DepthPoint(d, m, depth, 1) for d in datasets if d.beyond for depth in BEYOND for m in MODELS if m.beyond]
-    return usual + deep
 
 
-def in_order(plan: list[DepthPoint]) -> Iterator[tuple[DepthPoint, int]]:
-    """(point, number of runs to have) so that a picture of everything is there early: first one run of each, shallow
-    before deep, one dataset after the other, then the second run, and so on; what lies beyond the paper after each."""
-    names = list(dict.fromkeys(point.dataset.name for point in plan))
-    for runs in range(1, max(point.runs for point in plan) + 1):
-        for deep in (False, True):
-            for point in sorted(plan, key=lambda point: (names.index(point.dataset.name), point.depth)):
-                if point.runs >= runs and (point.depth > DEPTHS[-1]) == deep:
-                    yield point, runs
+def in_order(plan: Sequence[DepthPoint], runs: int) -> list[tuple[DepthPoint, int]]:
+    """(point, number of runs to have): small graphs, shallow networks and first runs come first, but none of the three
+    waits for all of another, so that most of the picture is there early."""
+    every = [(point, number) for number in range(1, runs + 1) for point in plan]
+    return sorted(every, key=lambda one: CATALOGUE[one[0].dataset].nodes * math.log2(one[0].depth) * one[1])
 
 
 def relative_energy(x: Tensor, graph: Graph) -> float:
@@ -149,6 +141,8 @@ def last_features(network: nn.Module, graph: Graph) -> Tensor:
     def remember(_: nn.Module, inputs: tuple[Any, ...]) -> None:
         seen.append(inputs[0])
 
+    if isinstance(network, GWN):
+        network.precompute = False  # which would never form the features
     handle = last.register_forward_pre_hook(remember)
     try:
         predict_logits(network, graph)
@@ -158,65 +152,123 @@ def last_features(network: nn.Module, graph: Graph) -> Tensor:
 
 
 CAPTION = (
-    "Test accuracy (mean and 95 % interval where there are several runs) and Dirichlet energy tr(X'(I - A)X)/||X||² "
-    "of the features that the last linear map sees, against the number of layers; tau = 1, so a layer is a step of "
-    "the wave. Crosses: every run diverged. Places that were not run are empty; the provenance lists them."
+    "Test accuracy (mean, and for the coloured curves its 95 % interval as a band) and Dirichlet energy "
+    "tr(X'(I - A)X)/||X||² of the features that the last linear map sees, against the number of layers; tau = 1, so a "
+    "layer is a step of the wave. All are {width} wide; the other settings are those that each model's search chose at "
+    "a depth of its own{default}, not chosen again for each depth. Dotted: the best peer of the tables. Crosses below: "
+    "every run diverged, as float32 does where a wave grows without bound; a white cross on a point: some did. "
+    "GWN-sym, rescaled, is the same network divided by its growth."
 )
+IN_WORDS = ("gwn-sym", "gwn-sym-rescaled", "gwn-fa", "physical", "gcn")
+"""The curves that the caption's first sentence is about."""
+
+
+def finding(accuracies: Mapping[str, Panel]) -> str:
+    """What becomes of a model from its best depth to the paper's deepest, on all datasets that were gone so far."""
+    said = []
+    for model in (model for model in MODELS if model.key in IN_WORDS):
+        losses, diverged = [], []
+        for title, panel in accuracies.items():
+            curves = [series for series in panel.series if series.key == model.key]
+            at = {x: (y, mark) for s in curves for x, y, mark in zip(s.x, s.y, s.marks, strict=True)}
+            y, mark = at.get(float(DEPTHS[-1]), (None, ""))
+            best = max((value for x, (value, _) in at.items() if value is not None and x <= DEPTHS[-1]), default=None)
+            if mark == ALL_DIVERGED:
+                diverged.append(title)
+            elif y is not None and best is not None:
+                losses.append(best - y)
+        parts = [f"loses {_span(losses)} points"] if losses else []
+        parts += [f"diverges on {' and '.join(diverged)}"] if diverged else []
+        if parts:
+            said.append(f"{model.label} {' and '.join(parts)}")
+    return f"From its best depth to {DEPTHS[-1]} layers {'; '.join(said)}. " if said else ""
+
+
+def _span(values: Sequence[float]) -> str:
+    low, high = f"{min(values):.1f}", f"{max(values):.1f}"
+    return low if low == high else f"{low} to {high}"
+
+
+def not_measured(missing: Mapping[DepthPoint, int], runs: int) -> str:
+    """What the plan has and the figure has not, in a sentence."""
+    if not missing:
+        return ""
+    empty = [point for point, there in missing.items() if there == 0]
+    at = {
+        CATALOGUE[dataset].title: sorted({point.depth for point in empty if point.dataset == dataset})
+        for dataset in dict.fromkeys(point.dataset for point in empty)
+    }
+    words = [f"{title}: some models at {', '.join(map(str, depths))} layers" for title, depths in at.items()]
+    few = len(missing) - len(empty)
+    words += [f"the last of {runs} runs of {few} points"] if few else []
+    return f" Not measured yet: {'; '.join(words)}."
 
 
 def compute(context: Context) -> tuple[CurveData]:
     """Train what is missing while there is time, then put together all that is there."""
-    datasets = QUICK if context.quick else DATASETS
-    plan = points(datasets)
-    train_missing(context, EXHIBIT.name, [(point.name, point.wanted, runs) for point, runs in in_order(plan)])
-    found = trained_so_far(context, [(point, point.wanted, point.runs) for point in plan])
+    datasets, deepest, runs = (DATASETS[:1], 4, 1) if context.quick else (DATASETS, BEYOND[-1], RUNS)
+    plan = points(datasets, deepest)
+    train_missing(context, EXHIBIT.name, [(p.name, p.wanted, number) for p, number in in_order(plan, runs)])
+    found = trained_so_far(context, [(point, point.wanted, runs) for point in plan])
     energies: dict[DepthPoint, float | None] = {}
     for place, (point, trained) in enumerate(found.items()):
         context.advance(place, len(found), "energies")
         energies[point] = _energy(trained)
-
-    def accuracy(dataset: DeepDataset, model: DeepModel) -> Series:
-        here = [(point.depth, t) for point, t in found.items() if point.dataset is dataset and point.model is model]
-        return accuracy_series(model.label, model.key, here)
-
-    layers = Axis(label="layers", scale="log")
-    panels = [
-        Panel(
-            title=f"{dataset.title}, {runs_a_point(t for c, t in found.items() if c.dataset is dataset)}",
-            kind="lines",
-            x=layers,
-            y=Axis(label="test accuracy", unit="%"),
-            series=tuple(s for s in (accuracy(dataset, m) for m in MODELS) if s.x),
-        )
-        for dataset in datasets
-    ] + [
-        Panel(
-            title=dataset.title,
-            kind="lines",
-            x=layers,
-            y=Axis(label="Dirichlet energy / ||X||²", scale="log"),
-            series=tuple(s for s in (_energies(energies, dataset, m) for m in MODELS) if s.x),
-        )
-        for dataset in datasets
-    ]
-    missing = [f"{c.name}: {_there(found, c)}/{c.runs} runs" for c in plan]
+    shown = [name for name in datasets if any(point.dataset == name for point in found)] or [*datasets[:1]]
+    accuracies = {CATALOGUE[dataset].title: _accuracy(context, dataset, found) for dataset in shown}
+    missing = {point: there for point in plan if (there := _there(found, point)) < runs}
+    untuned = sorted({CATALOGUE[p.dataset].title for p, t in found.items() if t.settings_from is None})
+    default = f" (on {' and '.join(untuned)} defaults, for models that were not searched there)" if untuned else ""
+    caption = CAPTION.format(width=WIDTH, default=default)
     return EXHIBIT.figure(
-        caption=CAPTION,
-        panels=tuple(panels),
-        columns=len(datasets),
+        caption=f"{finding(accuracies)}{caption}{not_measured(missing, runs)}",
+        panels=(*accuracies.values(), *(_energies(dataset, energies) for dataset in shown)),
+        columns=len(shown),
         provenance={
             "runs": [trained.describe() for trained in found.values()],
-            "not run": [line for line, c in zip(missing, plan, strict=True) if _there(found, c) < c.runs],
+            "not run": [f"{point.name}: {there}/{runs} runs" for point, there in missing.items()],
         },
     )
 
 
-def _there(found: dict[DepthPoint, Trained], point: DepthPoint) -> int:
+def _there(found: Mapping[DepthPoint, Trained], point: DepthPoint) -> int:
     return len(found[point].runs) if point in found else 0
 
 
-def _energies(energies: dict[DepthPoint, float | None], dataset: DeepDataset, model: DeepModel) -> Series:
-    here = {c.depth: value for c, value in energies.items() if c.dataset is dataset and c.model is model}
+LAYERS = Axis(label="layers", scale="log")
+
+
+def _accuracy(context: Context, dataset: str, found: Mapping[DepthPoint, Trained]) -> Panel:
+    here = {point: trained for point, trained in found.items() if point.dataset == dataset}
+    series = [
+        accuracy_series(m.label, m.key, [(p.depth, trained.runs) for p, trained in here.items() if p.model is m])
+        for m in MODELS
+    ]
+    peer = best_peer(context.results, dataset, CATALOGUE[dataset].default_split)
+    if peer is not None and here:
+        series.insert(0, peer_line(peer, [point.depth for point in here]))
+    return Panel(
+        title=f"{CATALOGUE[dataset].title}, {runs_a_point(trained.runs for trained in here.values())}",
+        kind="lines",
+        x=LAYERS,
+        y=Axis(label="test accuracy", unit="%"),
+        series=tuple(one for one in series if one.x),
+    )
+
+
+def _energies(dataset: str, energies: Mapping[DepthPoint, float | None]) -> Panel:
+    series = (_energy_series(dataset, model, energies) for model in MODELS)
+    return Panel(
+        title=CATALOGUE[dataset].title,
+        kind="lines",
+        x=LAYERS,
+        y=Axis(label="Dirichlet energy / ||X||²", scale="log"),
+        series=tuple(one for one in series if one.x),
+    )
+
+
+def _energy_series(dataset: str, model: DeepModel, energies: Mapping[DepthPoint, float | None]) -> Series:
+    here = {p.depth: value for p, value in energies.items() if p.dataset == dataset and p.model is model}
     return Series(
         label=model.label,
         key=model.key,
@@ -227,13 +279,11 @@ def _energies(energies: dict[DepthPoint, float | None], dataset: DeepDataset, mo
 
 
 def _energy(trained: Trained) -> float | None:
-    """The mean over the finished runs."""
-    graph = trained.dataset.graph
-    values = [
-        relative_energy(last_features(load_trained(trained.folder, run.run).network, graph), graph)
-        for run in trained.finished
-    ]
-    return sum(values) / len(values) if values else None
+    """Of the first run that finished."""
+    for run in trained.finished[:1]:
+        graph = trained.dataset.graph
+        return relative_energy(last_features(load_trained(trained.folder, run.run).network, graph), graph)
+    return None
 
 
 EXHIBIT = Exhibit(

@@ -10,15 +10,18 @@ from gwn.adjacency import adjacency_of
 from gwn.graph import Graph
 from gwn.paper.curve_data import Axis, CurveData, Panel, Series, numbers
 from gwn.paper.exhibit import Context, Exhibit
+from gwn.paper.exhibits.small_graph import BRIGHTEST, hexagon, mechanism, superposition
 from gwn.schemes import Bessel, Heat, Leapfrog, Newmark, Scheme, count_steps
 from gwn.stability import mode_amplification
 
 CAPTION = (
-    "(a) Eigenvalues of I - S on Cora. (b) A class indicator as a superposition of eigenvector waves: share of its "
-    "energy in each band, beside that of a random signal. (c) What a mode is multiplied by until T = {time:g} in "
-    "steps of {tau:g}, from rest: the paper's operator amplifies smooth modes, the physical ones let every mode "
-    "swing, heat damps all but the ends of the spectrum. (d) The signal after that filter, scaled to energy one: "
-    "with L = S almost nothing but the smoothest modes is left."
+    "A signal is a superposition of waves, and a wave carries it where heat only smears it: {superposition}; "
+    "{mechanism}. (a) to (d) A class as a sum of eigenvectors u of I - S with their amplitudes, the two largest first. "
+    "(e), (f) u'' = (S - I) u and u' = (S - I) u from the same bump; shades end at ±{brightest:g}. Below, Cora: (g) "
+    "eigenvalues of I - S; (h) share of a class's energy in each band, {smooth:.0f} % of it in the smoothest tenth of "
+    "the spectrum, beside that of a random signal; (i) what a mode is multiplied by until T = {time:g} in steps of "
+    "{tau:g}, from rest: the paper's operator amplifies smooth modes, the physical ones let every mode swing, heat "
+    "damps all but the ends; (j) the class signal after that filter, scaled to energy one."
 )
 DATASET = "cora"
 TIME, TAU = 4.0, 1.0
@@ -39,6 +42,10 @@ FILTERS: dict[str, tuple[str, type[Scheme], float]] = {
 """key -> (label, scheme, the eigenvalue of L_a where I - S has zero)."""
 
 
+DRAWN = ("gwn-sym", "physical", "klein-gordon", "heat")
+"""Of these filters; the two others are physical waves as well, and differ in rough modes alone."""
+
+
 def compute(context: Context) -> tuple[CurveData]:
     """A dense eigendecomposition; nothing is trained."""
     dataset = context.load(DATASET)
@@ -49,12 +56,20 @@ def compute(context: Context) -> tuple[CurveData]:
     noise = np.random.default_rng(0).standard_normal(len(signal))
     amplitudes = {"a class": _spectrum(vectors, signal), "random": _spectrum(vectors, noise)}
     borders = np.linspace(0, 2, BANDS + 1)
-    axis = Axis(label="eigenvalue of I - S, from smooth to rough")
+    axis = Axis(label="eigenvalue of I - S")
     grid = np.linspace(0, 2, 161)
+    small = hexagon()
+    added, superposed = superposition(small)
+    travelled, carried = mechanism(small)
+    smooth = float(np.square(amplitudes["a class"])[values <= 0.2].sum())
     panels = (
-        _histogram("(a) spectrum", axis, borders, {"": np.histogram(values, borders)[0]}, "eigenvalues in a band"),
+        *added,
+        *travelled,
         _histogram(
-            "(b) a signal as waves",
+            "(g) Cora's spectrum", axis, borders, {"": np.histogram(values, borders)[0]}, "eigenvalues in a band"
+        ),
+        _histogram(
+            "(h) a class as waves",
             axis,
             borders,
             {name: _energy(values, a, borders) for name, a in amplitudes.items()},
@@ -62,31 +77,34 @@ def compute(context: Context) -> tuple[CurveData]:
             "%",
         ),
         Panel(
-            title=f"(c) filters at T = {TIME:g}",
+            title=f"(i) filters at T = {TIME:g}",
             kind="lines",
             x=axis,
             y=Axis(label="|g(λ)|", scale="log"),
             series=tuple(
                 Series(label=label, key=key, x=numbers(grid), y=numbers(np.maximum(response(key, grid), FLOOR)))
                 for key, (label, _, _) in FILTERS.items()
+                if key in DRAWN
             ),
         ),
         Panel(
-            title="(d) the class signal after the filter",
+            title="(j) the class, filtered",
             kind="lines",
             x=axis,
             y=Axis(label="share of energy", unit="%", scale="log"),
             series=tuple(
                 _filtered(key, label, values, amplitudes["a class"], borders)
                 for key, (label, _, _) in FILTERS.items()
-                if key in ("gwn-sym", "physical", "klein-gordon", "heat")
+                if key in DRAWN
             ),
         ),
     )
     return EXHIBIT.figure(
-        caption=CAPTION.format(time=TIME, tau=TAU),
+        caption=CAPTION.format(
+            time=TIME, tau=TAU, superposition=superposed, mechanism=carried, brightest=BRIGHTEST, smooth=100 * smooth
+        ),
         panels=panels,
-        columns=2,
+        columns=4,
         provenance={"dataset": dataset.name, "data": dataset.graph.content_hash(), "time": TIME, "tau": TAU},
     )
 
@@ -132,7 +150,7 @@ def _histogram(title: str, axis: Axis, borders: Values, parts: dict[str, Values]
 
 EXHIBIT = Exhibit(
     name="figure-spectrum",
-    title="Cora's spectrum, a signal in it, and what each wave makes of it",
+    title="A signal as waves, the wave that travels, and what each makes of Cora",
     place="figure 1",
     compute=compute,
 )

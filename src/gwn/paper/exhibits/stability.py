@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
@@ -13,68 +14,64 @@ from torch import Tensor
 from gwn.data import DATASETS
 from gwn.models import model_spec
 from gwn.networks import GWN
-from gwn.paper.cell import TAUS
+from gwn.paper.accuracy_curve import accuracy_series, best_peer, peer_line, runs_a_point
+from gwn.paper.cell import BUDGETS, TAUS, Cell
 from gwn.paper.curve_data import Axis, CurveData, Panel, Series, numbers
 from gwn.paper.exhibit import Context, Exhibit
-from gwn.paper.trained import (
-    PAPER_MAPS,
-    TRAINING,
-    Trained,
-    Wanted,
-    accuracy_series,
-    runs_a_point,
-    train_missing,
-    trained_so_far,
-)
+from gwn.paper.records import read_cell
+from gwn.paper.trained import PAPER_MAPS, Trained, Wanted, train_missing, trained_so_far
 from gwn.stability import analyse
-from gwn.training import TrainedModel, load_trained
-
-TIME = 10.0
+from gwn.training import RunResult, TrainedModel, load_trained
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Stepped:
     """A model and the setting that is its step, taken from `least`, below which it costs more than it tells, up to
-    `bound`, the largest one it accepts."""
+    `bound`, the largest one it accepts.
+
+    tuned_as   the model whose tuned settings are the rest, the time T among them
+    small      whether large graphs are left out
+    """
 
     label: str
     key: str
     model: str
-    given: Mapping[str, Any]
+    tuned_as: str
+    given: Mapping[str, Any] = field(default_factory=dict)
     setting: str = "tau"
     least: float = 0.0
     bound: float = math.inf
+    small: bool = False
 
     def wanted(self, dataset: str, tau: float) -> Wanted:
-        settings = {**self.given, "time": TIME, self.setting: tau}
-        return Wanted(dataset=dataset, model=self.model, settings=settings, training=TRAINING)
+        settings = {**self.given, self.setting: tau}
+        return Wanted(dataset=dataset, model=self.model, settings=settings, tuned_as=self.tuned_as)
 
+
+PHYSICAL = {**PAPER_MAPS, "laplacian": "physical"}
 
 MODELS = (
-    Stepped(label="GWN-sym", key="gwn-sym", model="gwn-sym", given={}),
-    Stepped(label="GWN-fa", key="gwn-fa", model="gwn-fa", given={}),
+    Stepped(label="GWN-sym", key="gwn-sym", model="gwn-sym", tuned_as="gwn-sym", given={"scheme": "leapfrog"}),
+    Stepped(label="GWN-fa", key="gwn-fa", model="gwn-fa", tuned_as="gwn-fa", given={"scheme": "leapfrog"}),
     Stepped(
-        label="physical, leapfrog", key="physical", model="gwn-plus", given={**PAPER_MAPS, "laplacian": "physical"},
-        bound=math.sqrt(2),
+        label="physical, leapfrog", key="physical", model="gwn-plus", tuned_as="gwn-sym",
+        given={**PHYSICAL, "scheme": "leapfrog"}, bound=math.sqrt(2), small=True,
     ),
     Stepped(
-        label="physical, newmark", key="physical-newmark", model="gwn-plus",
-        given={**PAPER_MAPS, "laplacian": "physical", "scheme": "newmark"}, least=1.0,
+        label="physical, newmark", key="physical-newmark", model="gwn-plus", tuned_as="gwn-sym",
+        given={**PHYSICAL, "scheme": "newmark"}, least=1.0, small=True,
     ),
     Stepped(
-        label="physical, bessel", key="physical-bessel", model="gwn-plus",
-        given={**PAPER_MAPS, "laplacian": "physical", "scheme": "bessel"},
+        label="GRAND", key="grand", model="grand", tuned_as="grand", given={"method": "euler"},
+        setting="step_size", small=True,
     ),
-    Stepped(label="GRAND, Euler", key="grand", model="grand", given={"method": "euler"}, setting="step_size"),
 )  # fmt: skip
 
-RUNS = {
-    "texas": 3, "cornell": 3, "wisconsin": 3, "cora": 2, "citeseer": 2,
-    "actor": 1, "photo": 1, "pubmed": 1, "cs": 1, "computers": 1, "deezer-europe": 1,
-}  # fmt: skip
-"""Runs of every dataset, small ones first; one of all before the second of any."""
-
-QUICK = {"texas": 1}
+SHOWN = (
+    "texas", "cornell", "wisconsin", "cora", "citeseer", "actor",
+    "photo", "cs", "deezer-europe", "pubmed", "computers",
+)  # fmt: skip
+RUNS = 5
 
 
 class StepPoint(NamedTuple):
@@ -92,11 +89,34 @@ class StepPoint(NamedTuple):
     def wanted(self) -> Wanted:
         return self.model.wanted(self.dataset, self.tau)
 
+    @property
+    def cell(self) -> Cell | None:
+        """The cell of the paper's table of every tau: the model tuned at this very tau."""
+        if self.model.model not in PAPERS_OWN:
+            return None
+        split = DATASETS[self.dataset].default_split
+        return Cell(dataset=self.dataset, split=split, row=self.model.model, tau=self.tau)
 
-def points(runs: Mapping[str, int]) -> list[StepPoint]:
-    """Large steps of all datasets first: they are the short runs."""
-    every = (StepPoint(name, model, tau) for tau in reversed(TAUS) for name in runs for model in MODELS)
-    return [point for point in every if point.model.least <= point.tau <= point.model.bound]
+    @property
+    def cost(self) -> float:
+        """Of one run, about: edges times steps, and four times as much with attention, whose steps are not fixed."""
+        spec = DATASETS[self.dataset]
+        return (spec.nodes + spec.edges) / self.tau * (1 if self.model.key == "gwn-sym" else 4)
+
+
+PAPERS_OWN = ("gwn-sym", "gwn-fa")
+
+
+def points(datasets: Sequence[str]) -> list[StepPoint]:
+    """Every model at every tau that it takes."""
+    return [
+        StepPoint(dataset, model, tau)
+        for dataset in datasets
+        for model in MODELS
+        if not (model.small and BUDGETS[dataset].short)
+        for tau in TAUS
+        if model.least <= tau <= model.bound
+    ]
 
 
 STEPS = 40
@@ -157,56 +177,130 @@ def measured_growth(states: Tensor) -> float:
 
 
 CAPTION = (
-    "Test accuracy (mean, and 95 % interval where there are several runs) against the step length tau, up to T = "
-    "{time:g}, and the growth per step on the first graph: predicted from the spectrum (lines) and measured over "
-    "the second half of a run of the trained networks, of {steps} steps or more where the operator is fixed "
-    "(markers). A growth of 1 is bounded. GWN-sym and GWN-fa grow for every tau. Leapfrog on the physical wave ends "
-    "at its bound; Newmark and Bessel take any step and do not grow, but for the drift of the smoothest mode, which "
-    "is linear in time. GRAND is the heat equation by explicit Euler. Crosses: every run diverged."
+    "Test accuracy (mean, with its 95 % interval as a band) against the step length tau; dotted: the best peer of the "
+    "tables. {tuned}Last panel: growth per step on {growth}, predicted from the spectrum (lines) and measured over the "
+    "second half of a run of {steps} steps or more (markers); 1 is bounded. GWN-sym and GWN-fa grow for every tau. "
+    "Leapfrog on the physical wave ends at its bound; Newmark takes any step. GRAND is the heat equation by explicit "
+    "Euler. Crosses below: every run diverged; a white cross on a point: some did."
 )
 
 
+def finding(panels: Mapping[str, Panel]) -> str:
+    """How much accuracy depends on tau, and on how many datasets the best tau reaches the best peer."""
+    said = []
+    for model in (model for model in MODELS if model.model in PAPERS_OWN):
+        spans, reached = {}, 0
+        for title, panel in panels.items():
+            series = {one.key: one for one in panel.series}
+            seen = [y for y in series[model.key].y if y is not None] if model.key in series else []
+            if len(seen) == len(TAUS):
+                spans[title] = max(seen) - min(seen)
+                level = series["best-peer"].y[0] if "best-peer" in series else None
+                reached += level is not None and max(seen) >= level
+        if spans:
+            low, high = min(spans, key=lambda name: spans[name]), max(spans, key=lambda name: spans[name])
+            said.append(
+                f"{model.label}'s accuracy changes by {spans[low]:.1f} ({low}) to {spans[high]:.1f} points ({high}) "
+                f"and reaches the best peer on {reached} of {len(spans)} datasets"
+            )
+    return f"Between tau = {TAUS[0]:g} and {TAUS[-1]:g} {'; '.join(said)}. " if said else ""
+
+
+def how_tuned(found: Mapping[StepPoint, Measured]) -> str:
+    """Which panels have settings that were tuned at each tau, and which have one setting with tau changed."""
+    own = [p for p in found if p.model.model in PAPERS_OWN]
+    titles = {
+        kind: [
+            DATASETS[name].title
+            for name in dict.fromkeys(p.dataset for p in own if ("cell" in found[p].origin) == kind)
+        ]
+        for kind in (True, False)
+    }
+    at_each = f"tuned at each tau on {', '.join(titles[True])}" if titles[True] else ""
+    once = f"tuned once, then tau changed, on {', '.join(titles[False])}" if titles[False] else ""
+    both = "; ".join(filter(None, (at_each, once)))
+    others = " The other models have their settings tuned once." if len(own) < len(found) else ""
+    return f"GWN-sym and GWN-fa: {both}.{others} " if both else ""
+
+
+def not_measured(missing: Sequence[StepPoint], found: Mapping[StepPoint, Measured], runs: int) -> str:
+    """What the plan has and the figure has not, in a sentence."""
+    empty = [point for point in missing if point not in found]
+    there = {point.dataset for point in found}
+    whole = list(dict.fromkeys(DATASETS[p.dataset].title for p in empty if p.dataset not in there))
+    parts = list(dict.fromkeys(DATASETS[p.dataset].title for p in empty if p.dataset in there))
+    words = [", ".join(whole)] if whole else []
+    words += [f"some points of {', '.join(parts)}"] if parts else []
+    few = len(missing) - len(empty)
+    words += [f"the last of {runs} runs of {few} points"] if few else []
+    return f" Not measured yet: {'; '.join(words)}." if words else ""
+
+
+class Measured(NamedTuple):
+    """The runs of a point, and where they are from."""
+
+    runs: tuple[RunResult, ...]
+    origin: Mapping[str, Any]
+
+
 def compute(context: Context) -> tuple[CurveData]:
-    """Train what is missing while there is time, then put together all that is there."""
-    runs = QUICK if context.quick else RUNS
-    plan = points(runs)
-    rounds = [
-        (point.name, point.wanted, number)
-        for number in range(1, max(runs.values()) + 1)
-        for point in plan
-        if runs[point.dataset] >= number
-    ]
-    train_missing(context, EXHIBIT.name, rounds)
-    found = trained_so_far(context, [(point, point.wanted, runs[point.dataset]) for point in plan])
-    shown = [name for name in runs if any(point.dataset == name for point in found)]
-    panels = [_panel(name, found) for name in shown]
-    if shown:
-        at = {c: trained for c, trained in found.items() if c.dataset == shown[0]}
-        panels.append(growth_panel(DATASETS[shown[0]].title, at))
+    """Train what is missing while there is time, then put together all that is there: the cells of the table of every
+    tau where they were measured, and otherwise the tuned settings with another tau."""
+    datasets, runs = (SHOWN[:1], 1) if context.quick else (SHOWN, RUNS)
+    plan = points(datasets)
+    cells = {point: found for point in plan if (found := _from_cell(context.results, point)) is not None}
+    to_train = [point for point in plan if point not in cells]
+    rounds = [(point, number) for number in range(1, runs + 1) for point in to_train]
+    in_growth = [point for point in plan if point.dataset == datasets[0]]
+    work = [(point, 1) for point in in_growth] + sorted(rounds, key=lambda one: one[0].cost * one[1])
+    train_missing(context, EXHIBIT.name, [(point.name, point.wanted, number) for point, number in work])
+    trained = trained_so_far(context, [(point, point.wanted, runs) for point in to_train])
+    found = {**cells, **{point: Measured(t.runs, t.describe()) for point, t in trained.items()}}
+    shown = [name for name in datasets if any(point.dataset == name for point in found)]
+    accuracies = {
+        DATASETS[name].title: _panel(context, name, {p: m for p, m in found.items() if p.dataset == name})
+        for name in shown
+    }
+    panels = [*accuracies.values()]
+    missing = [point for point in to_train if point not in found or len(found[point].runs) < runs]
+    growing = trained_so_far(context, [(point, point.wanted, 1) for point in in_growth])
+    if growing:
+        panels.append(growth_panel(DATASETS[datasets[0]].title, growing))
     return EXHIBIT.figure(
-        caption=CAPTION.format(time=TIME, steps=STEPS),
+        caption=finding(accuracies)
+        + CAPTION.format(tuned=how_tuned(found), growth=DATASETS[datasets[0]].title, steps=STEPS)
+        + not_measured(missing, found, runs),
         panels=tuple(panels),
-        columns=min(3, len(panels)),
+        columns=min(4, len(panels)),
         provenance={
-            "runs": [trained.describe() for trained in found.values()],
-            "not run": [c.name for c in plan if c not in found or len(found[c].runs) < runs[c.dataset]],
+            "runs": [measured.origin for measured in found.values()],
+            "not run": [point.name for point in missing],
         },
     )
 
 
-def _panel(dataset: str, found: dict[StepPoint, Trained]) -> Panel:
+def _from_cell(results: Path, point: StepPoint) -> Measured | None:
+    record = None if point.cell is None else read_cell(results, point.cell)
+    if record is None or point.cell is None:
+        return None
+    return Measured(tuple(RunResult.from_json(run) for run in record["runs"]), {"cell": point.cell.name})
+
+
+def _panel(context: Context, dataset: str, found: Mapping[StepPoint, Measured]) -> Panel:
+    series = [
+        accuracy_series(m.label, m.key, [(p.tau, measured.runs) for p, measured in found.items() if p.model is m])
+        for m in MODELS
+    ]
+    peer = best_peer(context.results, dataset, DATASETS[dataset].default_split)
+    if peer is not None:
+        series.insert(0, peer_line(peer, TAUS))
     return Panel(
-        title=f"{DATASETS[dataset].title}, {runs_a_point(t for c, t in found.items() if c.dataset == dataset)}",
+        title=f"{DATASETS[dataset].title}, {runs_a_point(measured.runs for measured in found.values())}",
         kind="lines",
         x=Axis(label="step length tau", scale="log"),
         y=Axis(label="test accuracy", unit="%"),
-        series=tuple(series for series in (_series(dataset, model, found) for model in MODELS) if series.x),
+        series=tuple(one for one in series if one.x),
     )
-
-
-def _series(dataset: str, model: Stepped, found: dict[StepPoint, Trained]) -> Series:
-    here = [(point.tau, t) for point, t in found.items() if point.dataset == dataset and point.model is model]
-    return accuracy_series(model.label, model.key, sorted(here, key=lambda point: point[0]))
 
 
 EXHIBIT = Exhibit(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,8 @@ from gwn.graph import Graph
 from gwn.networks import GWN
 from gwn.paper.curve_data import Axis, CurveData, Panel, Series, numbers
 from gwn.paper.exhibit import Context, Exhibit
-from gwn.paper.trained import PAPER_MAPS, TRAINING, Trained, Wanted, train
+from gwn.paper.exhibits.attention import class_names
+from gwn.paper.trained import PAPER_MAPS, Trained, Wanted, train
 from gwn.training import load_trained
 
 Values = NDArray[np.float64]
@@ -20,12 +22,17 @@ Nodes = NDArray[np.int64]
 DATASET = "cora"
 TIME, TAU = 10.0, 0.25
 
-WAVES: dict[str, tuple[str, str, dict[str, Any]]] = {
-    "gwn-sym": ("GWN-sym", "gwn-sym", {}),
-    "gwn-fa": ("GWN-fa", "gwn-fa", {}),
-    "physical": ("physical wave", "gwn-plus", {"laplacian": "physical", **PAPER_MAPS}),
+WAVES: dict[str, tuple[str, str, str, dict[str, Any]]] = {
+    "gwn-sym": ("GWN-sym", "gwn-sym", "gwn-sym", {"scheme": "leapfrog"}),
+    "gwn-fa": ("GWN-fa", "gwn-fa", "gwn-fa", {"scheme": "leapfrog"}),
+    "physical": (
+        "physical wave",
+        "gwn-plus",
+        "gwn-sym",
+        {"laplacian": "physical", "scheme": "leapfrog", **PAPER_MAPS},
+    ),
 }
-"""key -> (title, model, settings)."""
+"""key -> (title, model, the model whose tuned settings it has, further settings)."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -61,18 +68,16 @@ class Wave:
 
     @property
     def note(self) -> str:
-        return f"test {100 * self.test:.1f} %, growth {self.growth:.2f}"
+        return f"growth {self.growth:.2f}"
 
 
 def waves(context: Context) -> list[Wave]:
     """GWN-sym, GWN-fa and the physical wave with fine steps, trained where they are not there yet."""
     found = []
-    for place, (key, (title, model, given)) in enumerate(WAVES.items()):
+    for place, (key, (title, model, tuned_as, given)) in enumerate(WAVES.items()):
         context.advance(place, len(WAVES), f"training {title}")
         settings = {**given, "time": TIME, "tau": TAU}
-        trained = train(
-            context, Wanted(dataset=DATASET, model=model, settings=settings, training=TRAINING, tuned=True), 1
-        )
+        trained = train(context, Wanted(dataset=DATASET, model=model, settings=settings, tuned_as=tuned_as), 1)
         best = load_trained(trained.folder)
         assert isinstance(best.network, GWN)
         found.append(_wave(key, title, trained, best.network, best.run.test or 0.0))
@@ -105,11 +110,10 @@ def typical_of_classes(graph: Graph, count: int, degree: int) -> list[int]:
 
 
 WAVEFORM_CAPTION = (
-    "One hidden channel of trained networks on Cora at a node of degree {degree} of each of four classes. Above, "
-    "the amplitude itself: GWN-sym and GWN-fa grow, so that their beginning cannot be seen beside their end; the "
-    "physical wave swings about its smoothest mode, which drifts no faster than t. Below, the amplitude divided by "
-    "the root mean square over all nodes at that time, which shows the shape. Growth: of the root mean square in "
-    "one step of {tau:g}, over the second half."
+    "{finding} One hidden channel of trained networks on Cora at a node of degree {degree} of each of four classes. "
+    "Above, the amplitude itself, on one scale, linear between -1 and 1 and logarithmic beyond, where a straight line "
+    "is exponential growth. Below, the amplitude divided by the root mean square over all nodes at that time, which "
+    "shows the shape. Growth: of the root mean square in one step of {tau:g}, over the second half."
 )
 NODES, DEGREE = 4, 4
 
@@ -118,30 +122,46 @@ def waveform(context: Context) -> tuple[CurveData]:
     """Three trained waves, raw above and relative below."""
     found = waves(context)
     graph = found[0].trained.dataset.graph
+    classes = class_names(found[0].trained)
     chosen = typical_of_classes(graph, NODES, DEGREE)
-    names = [f"a node of class {graph.label_name(int(graph.labels[node]))}" for node in chosen]
+    names = [f"a node of class {classes[int(graph.labels[node])]}" for node in chosen]
 
-    def panel(wave: Wave, values: Values, label: str, title: str) -> Panel:
+    def panel(wave: Wave, values: Values, axis: Axis, title: str) -> Panel:
         return Panel(
             title=title,
             kind="lines",
             x=Axis(label="time t"),
-            y=Axis(label=label),
+            y=axis,
             series=tuple(
                 Series(label=name, x=numbers(wave.times), y=numbers(row))
                 for name, row in zip(names, values.T[chosen], strict=True)
             ),
         )
 
+    raw = Axis(label="amplitude", scale="symlog", limits=_reach(wave.amplitude[:, chosen] for wave in found))
+    shape = Axis(label="amplitude / RMS", limits=_reach(wave.relative[:, chosen] for wave in found))
     return WAVEFORM.figure(
-        caption=WAVEFORM_CAPTION.format(tau=TAU, degree=DEGREE),
+        caption=WAVEFORM_CAPTION.format(finding=_growing(found), tau=TAU, degree=DEGREE),
         panels=[
-            *(panel(wave, wave.amplitude, "amplitude", f"{wave.title} ({wave.note})") for wave in found),
-            *(panel(wave, wave.relative, "amplitude / RMS of all nodes", wave.title) for wave in found),
+            *(panel(wave, wave.amplitude, raw, f"{wave.title}, {wave.note}") for wave in found),
+            *(panel(wave, wave.relative, shape, wave.title) for wave in found),
         ],
         columns=len(found),
         provenance={**provenance(found), "nodes": chosen},
     )
+
+
+def _reach(parts: Iterable[Values]) -> tuple[float, float]:
+    """Ends of a scale that all parts share."""
+    largest = float(f"{1.1 * max(float(np.abs(part).max()) for part in parts):.2g}")
+    return -largest, largest
+
+
+def _growing(found: list[Wave]) -> str:
+    """How much each wave grew from the beginning to the end."""
+    factors = [(wave.title, float(wave.rms[-1] / max(wave.rms[0], 1e-300))) for wave in found]
+    said = [f"{title} {factor:,.0f}" if factor >= 10 else f"{title} {factor:.1f}" for title, factor in factors]
+    return f"From t = 0 to t = {TIME:g} the root mean square over all nodes grew by a factor of: {', '.join(said)}."
 
 
 WAVEFORM = Exhibit(
@@ -153,114 +173,166 @@ WAVEFORM = Exhibit(
 
 
 TIME_VIEW_CAPTION = (
-    "One hidden channel of trained networks on Cora at all nodes, early and at the end; nodes by class, then by "
-    "degree (every third is drawn). The amplitude is divided by the root mean square over all nodes at that time. "
-    "Where classes stand apart, the channel tells them apart."
+    "{finding} One hidden channel of trained networks on Cora at three nodes (rows) and their neighbours (grey), on "
+    "one scale: amplitude divided by the root mean square over all nodes at that time. The nodes: {nodes}. Dashed: the "
+    "mean of the node's class."
 )
-EARLY = 0.1
-"""The first time shown, as a share of the whole."""
-
-DRAWN_NODES = 900
 
 
 def time_view(context: Context) -> tuple[CurveData]:
-    """Two times for each of the three waves."""
+    """Three telling nodes, each in three waves."""
     found = waves(context)
     graph = found[0].trained.dataset.graph
-    order = _by_class(graph)
-    kept = order[:: max(1, -(-len(order) // DRAWN_NODES))]
-    panels = []
-    for share in (EARLY, 1.0):
-        for wave in found:
-            n = round(share * (len(wave.times) - 1))
-            title = f"{wave.title}, t = {wave.times[n]:g}"
-            panels.append(_at_one_time(wave, n, title, graph, order, kept))
+    classes = class_names(found[0].trained)
+    chosen = telling_nodes(graph)
+    rings = {node: neighbours_of(graph, node) for node in chosen.values()}
+    limits = _reach(wave.relative[:, [node, *ring]] for wave in found for node, ring in rings.items())
+    axis = Axis(label="amplitude / RMS", limits=limits)
+    panels = [
+        _around(wave, graph, node, rings[node], axis, f"{kind}: {wave.title}")
+        for kind, node in chosen.items()
+        for wave in found
+    ]
+    nodes = "; ".join(
+        f"{kind}, of class {classes[int(graph.labels[node])]}, {len(rings[node])} neighbours, "
+        f"{_same_class(graph, node, rings[node])} of its class"
+        for kind, node in chosen.items()
+    )
     return TIME_VIEW.figure(
-        caption=TIME_VIEW_CAPTION,
+        caption=TIME_VIEW_CAPTION.format(finding=_agreement(found, rings), nodes=nodes),
         panels=tuple(panels),
         columns=len(found),
-        provenance=provenance(found),
+        provenance={**provenance(found), "nodes": [*chosen.values()]},
     )
 
 
-def _by_class(graph: Graph) -> Nodes:
-    return np.lexsort((-degrees(graph), graph.labels.numpy()))
-
-
-def _at_one_time(wave: Wave, n: int, title: str, graph: Graph, order: Nodes, kept: Nodes) -> Panel:
+def telling_nodes(graph: Graph) -> dict[str, int]:
+    """The node with most neighbours, one whose neighbours are all of its class, and one with none of them: of these
+    two the ones with most neighbours, up to eight."""
+    degree, (source, target) = degrees(graph), graph.edge_index.numpy()
     labels = graph.labels.numpy()
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    series = []
-    for c in range(graph.num_classes):
-        nodes = kept[labels[kept] == c]
-        values = wave.relative[n, nodes]
-        series.append(Series(label=f"class {graph.label_name(c)}", x=numbers(place[nodes]), y=numbers(values, 4)))
+    same = np.bincount(target[labels[source] == labels[target]], minlength=graph.num_nodes)
+    share = same / np.maximum(degree, 1)
+    few = np.where(degree <= NEIGHBOURS, degree, 0)
+    hub = int(degree.argmax())
+    inside = int(np.lexsort((-few, -share))[0])
+    between = int(np.lexsort((-few, share + (degree == 0)))[0])
+    return {"a hub": hub, "inside a class": inside, "between classes": between}
+
+
+def neighbours_of(graph: Graph, node: int) -> list[int]:
+    source, target = graph.edge_index.numpy()
+    return sorted({int(other) for other in source[target == node]} - {node})
+
+
+def _same_class(graph: Graph, node: int, ring: list[int]) -> int:
+    return int((graph.labels[ring] == graph.labels[node]).sum())
+
+
+DRAWN = 12
+"""Neighbours that are drawn, at most."""
+
+
+def _around(wave: Wave, graph: Graph, node: int, ring: list[int], axis: Axis, title: str) -> Panel:
+    time, shape = numbers(wave.times), wave.relative
+    mean = shape[:, (graph.labels == graph.labels[node]).numpy()].mean(axis=1)
     return Panel(
         title=title,
-        kind="points",
-        x=Axis(label="node, by class and degree"),
-        y=Axis(label="amplitude / RMS"),
-        series=tuple(series),
+        kind="lines",
+        x=Axis(label="time t"),
+        y=axis,
+        series=(
+            *(Series(label="", key="neighbour", x=time, y=numbers(shape[:, other])) for other in ring[:DRAWN]),
+            Series(label="", key="mean", x=time, y=numbers(mean)),
+            Series(label="", key=wave.key, x=time, y=numbers(shape[:, node])),
+        ),
     )
+
+
+def _agreement(found: list[Wave], rings: dict[int, list[int]]) -> str:
+    """At the end of the run: how far the three nodes are from the mean of their neighbours."""
+    parts = []
+    for wave in found:
+        gaps = [abs(wave.relative[-1, node] - wave.relative[-1, ring].mean()) for node, ring in rings.items() if ring]
+        parts.append(f"{wave.title} {np.mean(gaps):.2f}" if gaps else wave.title)
+    far = "At the end the three nodes are on average so many RMS from the mean of their neighbours"
+    return f"{far}: {', '.join(parts)}."
 
 
 TIME_VIEW = Exhibit(
     name="figure-time-view",
-    title="All nodes at one time",
+    title="Three telling nodes over time",
     place="figure 6 (a)",
     compute=time_view,
 )
 
 
 NODE_VIEW_CAPTION = (
-    "One hidden channel of trained networks on Cora over time, at one node (the top row), its neighbours and "
-    "theirs; the amplitude is divided by the square root of the degree, in which the smoothest mode is flat, and by "
-    "the root mean square of that over all nodes at that time. GWN-sym settles into stripes: its fastest mode, "
-    "which has one sign in a component, drowns the others. GWN-fa and the physical wave keep changing, the latter "
-    "without growth."
+    "{finding} One hidden channel of trained networks on Cora over time, at one node (the top row), its neighbours and "
+    "theirs, with the class of each; the amplitude is divided by the square root of the degree, in which the smoothest "
+    "mode is flat, and by the root mean square of that over all nodes at that time. One scale, white at zero. Where "
+    "the colours stand still, the fastest mode has drowned the others."
 )
 NEIGHBOURS, FURTHER = 8, 8
 
 
 def node_view(context: Context) -> tuple[CurveData]:
-    """A heat map for each wave: rows are nodes, columns are times."""
+    """A map for each wave: rows are nodes, columns are times."""
     found = waves(context)
     graph = found[0].trained.dataset.graph
-    rows, names = neighbourhood(graph)
+    rows, far = neighbourhood(graph)
+    classes = class_names(found[0].trained)
+    names = [f"{edges}: {classes[int(graph.labels[node])]}" for node, edges in zip(rows, far, strict=True)]
+    shapes = [_flat(wave, graph)[:, rows] for wave in found]
     return NODE_VIEW.figure(
-        caption=NODE_VIEW_CAPTION,
-        panels=tuple(_heat_map(wave, graph, rows, names) for wave in found),
+        caption=NODE_VIEW_CAPTION.format(finding=_changing(found, shapes)),
+        panels=tuple(_map(wave, shape, rows, names) for wave, shape in zip(found, shapes, strict=True)),
         columns=len(found),
         provenance={**provenance(found), "nodes": rows},
     )
 
 
-def neighbourhood(graph: Graph) -> tuple[list[int], list[str]]:
-    """A node with eight neighbours or more, eight of them, and eight of their neighbours; with names for the first
-    row of each ring."""
-    degree = degrees(graph)
+def neighbourhood(graph: Graph) -> tuple[list[int], list[int]]:
+    """A node with eight neighbours or more, eight of them, and eight of their neighbours, each ring by class; and how
+    many edges away they are."""
+    degree, labels = degrees(graph), graph.labels.tolist()
     enough = np.flatnonzero(degree >= min(NEIGHBOURS, int(degree.max())))
     centre = int(enough[degree[enough].argmin()])
-    source, target = graph.edge_index.numpy()
-    first = sorted({int(node) for node in source[target == centre]} - {centre})[:NEIGHBOURS]
-    around = {int(node) for node in source[np.isin(target, first)]}
+    first = neighbours_of(graph, centre)[:NEIGHBOURS]
+    around = {node for one in first for node in neighbours_of(graph, one)}
     second = sorted(around - {centre, *first})[:FURTHER]
-    rings = (("the node", [centre]), ("1 edge away", first), ("2 edges away", second))
-    names = [name if place == len(ring) // 2 else "" for name, ring in rings for place in range(len(ring))]
-    return [centre, *first, *second], names
+    rings = [[centre], *(sorted(ring, key=lambda node: labels[node]) for ring in (first, second))]
+    return [node for ring in rings for node in ring], [far for far, ring in enumerate(rings) for _ in ring]
 
 
-def _heat_map(wave: Wave, graph: Graph, rows: list[int], names: list[str]) -> Panel:
+def _flat(wave: Wave, graph: Graph) -> Values:
+    """The amplitude in which the smoothest mode is flat, in units of its root mean square at that time."""
     flat = wave.amplitude / np.sqrt(np.maximum(degrees(graph), 1))
-    shown = flat / np.maximum(np.sqrt(np.square(flat).mean(axis=1)), 1e-300)[:, None]
+    shape: Values = flat / np.maximum(np.sqrt(np.square(flat).mean(axis=1)), 1e-300)[:, None]
+    return shape
+
+
+def _changing(found: list[Wave], shapes: list[Values]) -> str:
+    """By how much the pictured shape changes in the second half of the run, in per cent of its size."""
+    parts = []
+    for wave, shape in zip(found, shapes, strict=True):
+        middle = shape[len(shape) // 2]
+        change = 100 * np.linalg.norm(shape[-1] - middle) / max(float(np.linalg.norm(middle)), 1e-300)
+        parts.append(f"{wave.title} {change:.0f} %")
+    return f"From the middle of the run to its end the pattern changes by: {', '.join(parts)}."
+
+
+def _map(wave: Wave, shape: Values, rows: list[int], names: list[str]) -> Panel:
     return Panel(
         title=wave.title,
         kind="heat",
         x=Axis(label="time t"),
-        y=Axis(label="", names=tuple(names)),
-        z=Axis(label="amplitude / sqrt(degree), relative"),
-        series=tuple(Series(label=str(node), x=numbers(wave.times), y=numbers(shown[:, node])) for node in rows),
+        y=Axis(label="edges away: class", names=tuple(names)),
+        z=Axis(label="relative amplitude"),
+        series=tuple(
+            Series(label=str(node), x=numbers(wave.times), y=numbers(shape[:, place]))
+            for place, node in enumerate(rows)
+        ),
     )
 
 

@@ -1,0 +1,133 @@
+"""Accuracy over depth and over tau: intervals, divergence, the best peer, and captions that say what was measured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gwn.paper.accuracy_curve import accuracy_series, best_peer, peer_line, runs_a_point
+from gwn.paper.cell import TAUS, Cell
+from gwn.paper.curve_data import Axis, Panel, Series
+from gwn.paper.exhibit import Context
+from gwn.paper.exhibits import depth, small_graph, stability
+from gwn.paper.records import write_cell
+from gwn.training import RunResult
+
+
+def _run(test: float | None) -> RunResult:
+    status = "diverged" if test is None else "ok"
+    return RunResult(run=0, seed=0, split_hash="", split_sizes=(1, 1, 100), status=status, test=test)
+
+
+def _panel(**curves: dict[float, float | None]) -> Panel:
+    series = tuple(
+        Series(
+            label=key,
+            key=key.replace("_", "-"),
+            x=tuple(points),
+            y=tuple(points.values()),
+            marks=tuple("diverged" if y is None else "" for y in points.values()),
+        )
+        for key, points in curves.items()
+    )
+    return Panel(title="", kind="lines", x=Axis(label="x"), y=Axis(label="y"), series=series)
+
+
+def test_a_curve_has_means_intervals_and_what_diverged() -> None:
+    points = [(2.0, [_run(0.8), _run(0.9)]), (4.0, [_run(None), _run(0.7)]), (8.0, [_run(None), _run(None)])]
+    curve = accuracy_series("GCN", "gcn", points)
+    assert curve.y[0] == pytest.approx(85.0)
+    assert curve.y[1:] == (70.0, None)
+    assert curve.low[0] is not None
+    assert curve.low[0] < 80 < 90 < (curve.high[0] or 0)
+    assert curve.low[1:] == (None, None)
+    assert curve.marks == ("", "1 of 2 diverged", "diverged")
+    assert runs_a_point(runs for _, runs in points[:2]) == "2 runs"
+    assert runs_a_point([[_run(0.1)], [_run(0.1)] * 3]) == "1 to 3 runs"
+
+
+def _cell(results: Path, row: str, mean: float, tau: float | None = None, **more: Any) -> None:
+    summary = {"test": {"mean": mean, "sd": 0.01, "low": mean, "high": mean}, "diverged": 0}
+    run = _run(mean).to_json()
+    record = {"summary": summary, "runs": [run] * 3, "search": None, **more}
+    write_cell(results, Cell(dataset="texas", split="geom", row=row, tau=tau), record)
+
+
+def test_the_best_peer_is_no_wave_network_and_no_floor(tmp_path: Path) -> None:
+    assert best_peer(tmp_path, "texas", "geom") is None
+    for row, mean in (("gcn", 0.7), ("gat", 0.75), ("gwn-fa", 0.9), ("majority", 0.99)):
+        _cell(tmp_path, row, mean)
+    peer = best_peer(tmp_path, "texas", "geom")
+    assert peer is not None
+    assert (peer.title, peer.among) == ("GAT", 2)
+    line = peer_line(peer, TAUS)
+    assert line.x == (TAUS[0], TAUS[-1])
+    assert line.y == (75.0, 75.0)
+    assert line.marks[-1] == "GAT 75.0"
+
+
+def test_depth_says_who_loses_how_much_and_who_diverges() -> None:
+    cora = _panel(gwn_sym={2: 87.0, 64: None}, gwn_sym_rescaled={2: 87.0, 4: 88.0, 64: 86.5}, gcn={2: 88.0, 64: 40.0})
+    said = depth.finding({"Cora": cora, "CiteSeer": _panel(gcn={2: 70.0, 64: 50.0})})
+    assert said == (
+        "From its best depth to 64 layers GWN-sym diverges on Cora; GWN-sym, rescaled loses 1.5 points; "
+        "GCN loses 20.0 to 48.0 points. "
+    )
+    assert depth.finding({"Cora": _panel(gcn={2: 88.0, 8: 80.0})}) == "", "nobody was measured so deep"
+
+
+def test_depth_goes_through_everything_and_cheap_points_first() -> None:
+    plan = depth.points(depth.DATASETS, depth.BEYOND[-1])
+    assert {point.depth for point in plan if point.model.key == "gwn-fa"} == {*depth.DEPTHS, *depth.BEYOND}
+    assert {point.depth for point in plan if point.model.key == "gcn"} == {*depth.DEPTHS}
+    order = depth.in_order(plan, 3)
+    assert len(order) == 3 * len(plan)
+    for point in plan:
+        assert [number for one, number in order if one == point] == [1, 2, 3], "the second run after the first"
+    assert order[0][0].dataset == "cora"
+    assert order[-1][0].dataset == "pubmed"
+    missing = dict.fromkeys(plan, 0)
+    said = depth.not_measured({**missing, plan[0]: 2}, 3)
+    assert "Cora: some models at 2, 4, 8, 16, 32, 64, 128, 256 layers" in said
+    assert "the last of 3 runs of 1 points" in said
+    assert depth.not_measured({}, 3) == ""
+
+
+def test_stability_takes_the_cells_of_every_tau_where_they_are(tmp_path: Path, context: Context) -> None:
+    """And says that these were tuned at each tau; what is not there is named."""
+    for tau in TAUS:
+        _cell(tmp_path, "gwn-sym", 0.7 + tau / 100, tau)
+    _cell(tmp_path, "gcn", 0.72)
+    without_time = Context(results=tmp_path, runs=tmp_path / "runs", seconds=-1.0, load=context.load)
+    (data,) = stability.compute(without_time)
+    (panel,) = data.panels
+    series = {one.key: one for one in panel.series}
+    assert series["gwn-sym"].y == (70.2, 70.5, 71.0, 72.0, 75.0)
+    assert series["best-peer"].y == (72.0, 72.0)
+    assert data.caption.startswith(
+        "Between tau = 0.2 and 5 GWN-sym's accuracy changes by 4.8 (Texas) to 4.8 points (Texas) and reaches the best "
+        "peer on 1 of 1 datasets."
+    )
+    assert "GWN-sym and GWN-fa: tuned at each tau on Texas." in data.caption
+    assert "Not measured yet: Cornell," in data.caption
+    assert "some points of Texas" in data.caption
+    assert {"cell": "texas/geom/gwn-sym-0.2"} in data.provenance["runs"]
+
+
+def test_waves_add_up_and_the_wave_gets_further_than_heat() -> None:
+    graph = small_graph.hexagon()
+    assert (len(graph.places), len(graph.edges)) == (91, 240)
+    panels, said = small_graph.superposition(graph)
+    first, second, rest, whole = (panel.series[1].z for panel in panels)
+    total = [sum(value or 0.0 for value in part) for part in zip(first, second, rest, strict=True)]
+    assert total == pytest.approx([value or 0.0 for value in whole], abs=2e-3)
+    assert "eigenvector waves carry" in said
+    panels, said = small_graph.mechanism(graph)
+    assert len(panels) == 2 * len(small_graph.FRAMES)
+    waves, heat = ([panel.series[1].z for panel in part] for part in (panels[:4], panels[4:]))
+    assert waves[0] == heat[0]
+    assert min(value or 0.0 for value in waves[1]) < -0.1, "behind the crest a wave swings below zero"
+    assert min(value or 0.0 for value in heat[-1]) >= 0.0, "heat never does"
+    assert "the crest of the wave is" in said
