@@ -16,7 +16,7 @@ from gwn.paper.exhibits import EXHIBITS
 from gwn.paper.table import TableData
 
 TABLES = [name for name, exhibit in EXHIBITS.items() if not exhibit.is_figure]
-TRAINED = [name for name, exhibit in EXHIBITS.items() if exhibit.is_figure and name != "figure-runtime"]
+TRAINED = [name for name, exhibit in EXHIBITS.items() if exhibit.is_figure and "runtime" not in name]
 
 
 def figure(name: str, context: Context, recompute: bool = False) -> CurveData:
@@ -33,7 +33,8 @@ def test_a_figure_is_computed_once(
     assert f"figure-{first.name}" == name
     assert first.caption
     assert first.provenance["command"] == f"gwn reproduce {name}"
-    assert all(panel.series and panel.x.text and panel.title for panel in first.panels)
+    assert all(panel.series and panel.title for panel in first.panels)
+    assert all(panel.x.text for panel in first.panels if panel.kind != "graph")
     assert figure_from_json(json.loads(json.dumps(first.to_json()))) == figure(name, context)
 
     def no_training(*_: object, **__: object) -> None:

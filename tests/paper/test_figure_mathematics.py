@@ -11,11 +11,11 @@ from gwn.adjacency import adjacency_of
 from gwn.graph import Graph
 from gwn.laplacians import FixedOperator
 from gwn.models import model_spec
-from gwn.paper.exhibits.depth import DATASETS, MODELS, in_order, last_features, points, relative_energy
+from gwn.paper.exhibits.depth import MODELS, last_features, relative_energy
 from gwn.paper.exhibits.roots import roots
 from gwn.paper.exhibits.spectrum import FILTERS, TAU, TIME, decomposition, response
 from gwn.paper.exhibits.stability import measured_growth
-from gwn.paper.exhibits.waves import degrees, neighbourhood, typical_of_classes
+from gwn.paper.exhibits.waves import degrees, neighbourhood, neighbours_of, telling_nodes, typical_of_classes
 from gwn.schemes import count_steps, integrate
 from gwn.stability import analyse
 
@@ -68,17 +68,17 @@ def test_measured_growth_of_a_mode_is_the_predicted_one() -> None:
     assert measured_growth(states) == pytest.approx(analyse(network, GRAPH).growth, rel=1e-2)  # type: ignore[arg-type]
 
 
-def test_the_plan_has_every_run_once_and_shallow_ones_first() -> None:
-    plan = points(DATASETS)
-    order = list(in_order(plan))
-    assert len(order) == len(set(order)) == sum(point.runs for point in plan)
-    assert order[0][0].depth == 2
-    assert {point.depth for point in plan if point.model.beyond} >= {2, 64, 1024}
-
-
 def test_nodes_that_are_shown() -> None:
-    rows, names = neighbourhood(GRAPH)
-    assert len(rows) == len(set(rows)) == len(names)
-    assert names[0] == "the node"
+    rows, far = neighbourhood(GRAPH)
+    assert len(rows) == len(set(rows)) == len(far)
+    assert far == sorted(far)
+    assert far[:2] == [0, 1]
+    assert {*rows[1 : far.count(1) + 1]} <= {*neighbours_of(GRAPH, rows[0])}
+    hub, inside, between = telling_nodes(GRAPH).values()
+    assert degrees(GRAPH)[hub] == degrees(GRAPH).max()
+    same = [
+        (GRAPH.labels[neighbours_of(GRAPH, node)] == GRAPH.labels[node]).double().mean() for node in (inside, between)
+    ]
+    assert same[0] > same[1]
     chosen = typical_of_classes(GRAPH, 2, 4)
     assert [int(GRAPH.labels[node]) for node in chosen] == [0, 1]
