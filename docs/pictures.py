@@ -23,6 +23,9 @@ IMAGES = ROOT / "docs" / "images"
 RECORD = IMAGES / "made_from.json"
 
 
+DRAWING = tuple(f"src/gwn/paper/drawing/{part}.py" for part in ("figure", "names", "panels", "style"))
+
+
 class Picture(NamedTuple):
     """How a picture is made, into the file it is given, and what it is made from.
 
@@ -45,9 +48,23 @@ def _figure(name: str) -> Picture:
         draw_figure(read_figure(ROOT / "results" / "figures" / f"{name}.json"), target, caption=False)
         _fewer_colours(target)
 
-    drawing = tuple(f"src/gwn/paper/drawing/{part}.py" for part in ("figure", "names", "panels", "style"))
     data = f"results/figures/{name}.json"
-    return Picture(make, (f"{data}#columns", f"{data}#panels", *drawing))
+    return Picture(make, (f"{data}#columns", f"{data}#panels", *DRAWING))
+
+
+def _finding(name: str) -> Picture:
+    """A figure of docs/findings.md, from the measured cells. They are many and grow in number every day, so the
+    picture goes stale with its code alone; the numbers of the page beside it are tested."""
+
+    def make(target: Path) -> None:
+        from gwn.paper import findings
+        from gwn.paper.drawing import draw_figure
+
+        (figure,) = (one for one in (each(ROOT / "results") for each in findings.FIGURES) if one.name == name)
+        draw_figure(figure, target, caption=False)
+        _fewer_colours(target)
+
+    return Picture(make, ("src/gwn/paper/findings.py", *DRAWING))
 
 
 def _fewer_colours(target: Path) -> None:
@@ -94,10 +111,11 @@ FIGURES = tuple(sorted(path.stem for path in (ROOT / "results" / "figures").glob
 
 PICTURES: dict[str, Picture] = {
     **{f"{name}.png": _figure(name) for name in FIGURES},
+    **{f"finding-{name}.png": _finding(f"finding-{name}") for name in ("shift", "filters", "webkb")},
     "growth.png": _benchmark("results/bench/growth.json"),
     "scale.png": _benchmark("results/bench/scale.json"),
     "wave.gif": _script("examples/wave_picture.py", inputs=("examples/wave_picture.py",), slow=True),
-    "digits.png": Picture(_demo, ("src/gwn/cli/demo.py", "src/gwn/paper/drawing/comparison.py"), slow=True),
+    "digits.png": Picture(_demo, ("src/gwn/paper/drawing/comparison.py",), slow=True),
 }
 BY_HAND = {"logo.svg": "drawn by hand", "explore.png": "a picture of the page of `gwn explore cora`"}
 

@@ -1,4 +1,4 @@
-"""The numbers and the pictures of docs/findings.md, from the measured results: `python -m gwn.paper.findings`."""
+"""Numbers and pictures of docs/findings.md, from the measured results: `python -m gwn.paper.findings`; `make images`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from gwn.paper.exhibits.shift import CORRECTED, corrected_cells
 from gwn.paper.records import RESULTS
 from gwn.schemes import Leapfrog, count_steps
 
-PAGE, IMAGES, COMMAND = Path("docs/findings.md"), Path("docs/images"), "python -m gwn.paper.findings"
+PAGE, COMMAND = Path("docs/findings.md"), "python -m gwn.paper.findings"
 TIME = 10.0
 LOOKS = {"validation": "first measured", "em": "second measured"}
 FEWEST = 10
@@ -263,6 +263,7 @@ def _figure(name: str, title: str, panels: Sequence[Panel], columns: int) -> Cur
     )
 
 
+# drawn by docs/pictures.py
 FIGURES = (shift_figure, filter_figure, webkb_figure, twin_figure)
 BLOCKS = {"growth": growth_block, "shift": shift_block, "acm": acm_block, "webkb": webkb_block, "twin": twin_block}
 
@@ -275,9 +276,4 @@ def rewritten(text: str, results: Path = RESULTS) -> str:
 
 
 if __name__ == "__main__":
-    from gwn.paper.drawing import draw_figure
-
     write_atomic(PAGE, rewritten(PAGE.read_text(encoding="utf-8")).encode())
-    for figure in (make(RESULTS) for make in FIGURES):
-        if any(series.x for panel in figure.panels for series in panel.series):
-            draw_figure(figure, IMAGES / f"{figure.name}.png", caption=False)

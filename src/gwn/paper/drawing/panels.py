@@ -52,13 +52,16 @@ def _styled(panel: Panel) -> list[tuple[SeriesStyle, Series]]:
 
 
 def _lines(axes: Any, panel: Panel, _: float) -> None:
-    """Curves; the interval of those in front is a band, of a single place a bar."""
+    """Curves; the interval of those in front is a band, and a bar where places are not joined."""
     for style, series in _styled(panel):
         x, y = as_array(series.x), as_array(series.y)
         label = None if style.behind else series.label or None
         axes.plot(x, y, label=label, **style.line_settings(len(x)))
         if series.low and series.high and not style.behind:
             low, high = as_array(series.low), as_array(series.high)
+            if style.line == "":  # places that have nothing between them
+                axes.errorbar(x, y, yerr=(y - low, high - y), fmt="none", ecolor=style.colour, capsize=2)
+                continue
             axes.fill_between(x, low, high, color=style.colour, alpha=0.16, linewidth=0, zorder=style.order - 0.5)
 
 
