@@ -114,10 +114,11 @@ PICTURES: dict[str, Picture] = {
     **{f"finding-{name}.png": _finding(f"finding-{name}") for name in ("shift", "filters", "webkb")},
     "growth.png": _benchmark("results/bench/growth.json"),
     "scale.png": _benchmark("results/bench/scale.json"),
-    "wave.gif": _script("examples/wave_picture.py", inputs=("examples/wave_picture.py",), slow=True),
+    "wave.gif": _script("-m", "gwn", "explore", "cora", "--animate", inputs=("src/gwn/explore/animate.py",), slow=True),
+    "explore.png": _script("docs/photograph.py", inputs=("docs/photograph.py",), slow=True),
     "digits.png": Picture(_demo, ("src/gwn/paper/drawing/comparison.py",), slow=True),
 }
-BY_HAND = {"logo.svg": "drawn by hand", "explore.png": "a picture of the page of `gwn explore cora`"}
+BY_HAND = ("logo.svg",)
 
 
 def hash_of(inputs: Iterable[str]) -> str:

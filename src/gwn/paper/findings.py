@@ -1,4 +1,4 @@
-"""Numbers and pictures of docs/findings.md, from the measured results: `python -m gwn.paper.findings`; `make images`."""
+"""Numbers and pictures of docs/findings.md, from the measured results: `python -m gwn.paper.findings`."""
 
 from __future__ import annotations
 

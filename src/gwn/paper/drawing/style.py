@@ -76,7 +76,7 @@ class SeriesStyle:
 
 
 DASHES = {"-.": (0, (5, 1.5, 1, 1.5)), "--": (0, (4, 1.5)), ":": (0, (1, 1.2))}
-_WAVE = {"width": 2.0, "order": 4.0}
+_WAVE: dict[str, Any] = {"width": 2.0, "order": 4.0}
 _BEHIND = SeriesStyle(colour=BEHIND, width=1.1, order=1.5, behind=True)
 
 STYLES: dict[str, SeriesStyle] = {
