@@ -47,7 +47,7 @@ def compare_here() -> None:
     setattr(course, "Processes", lambda jobs, start: Here(open_workshop(start)))  # noqa: B010
 
 
-TRAIN = ("train", *TABLES, "--model", "gwn-sym", "--runs", "2", "--checkpoint", "0", *SMALL)
+TRAIN = ("train", *TABLES, "--model", "gwn-sym", "--runs", "2", "--checkpoint", "0", *SMALL, "--set", "epochs=2")
 FILES = ("train", "graph", "--model", "gwn-sym", "--precompute", "--memory", "8GB", "--runs", "1", *SMALL)
 TRAINED = (("train", *TABLES, "--model", "gwn-sym", "--runs", "1", *SMALL),)
 COMPARE = (
