@@ -293,8 +293,14 @@ def require_shape(data: Any, shape: Any, place: str) -> None:
 def require_fields(data: Mapping[str, Any], kind: Any, place: str) -> None:
     """Refuse data that do not fit the annotated fields of the dataclass `kind`; entries may be missing."""
     for field in fields(kind):
-        if field.name in data and str(field.type) in _SHAPES:
-            require_shape(data[field.name], _SHAPES[str(field.type)], f"{field.name} of {place}")
+        if field.name in data:
+            require_annotated(data[field.name], str(field.type), f"{field.name} of {place}")
+
+
+def require_annotated(value: Any, annotation: str, place: str) -> None:
+    """Refuse a value that does not fit an annotation; one that is not known here takes everything."""
+    if annotation in _SHAPES:
+        require_shape(value, _SHAPES[annotation], place)
 
 
 _NONE = type(None)

@@ -24,6 +24,8 @@ from gwn.io import (
     file_sha256,
     read_json,
     read_weights,
+    require_annotated,
+    require_fields,
     require_shape,
     safe_name,
     write_json,
@@ -160,6 +162,7 @@ def load_trained(folder: Path, number: int | None = None) -> TrainedModel:
         raise GWNError(f"{folder} was written by a newer version of gwn; upgrade to read it")
     require_shape(config, CONFIG, f"{folder / 'config.json'}")
     require_known("metric", config["metric"], tuple(METRICS))
+    require_fields(config["training"], TrainConfig, f"{folder / 'config.json'}")
     finished = [run for run in finished_runs(folder) if number in (None, run.run)]
     if not finished:
         if number is not None and (others := finished_runs(folder)):
@@ -183,6 +186,10 @@ def _rebuilt(folder: Path, config: Mapping[str, Any], weights: Mapping[str, Tens
         dataset = config["dataset"]
         sizes = (dataset["features"], 1 if dataset.get("task") == "regression" else dataset["classes"])
         model, training = model_spec(config["model"]), config["training"]
+        for name, parameter in model.settings().items():
+            if name in config["settings"]:
+                where = f"{name} in {folder / 'config.json'}"
+                require_annotated(config["settings"][name], str(parameter.annotation), where)
         network = rebuild_network(model, config["settings"], training, sizes, weights)
         network.to(lookup("dtype", config["training"]["dtype"], DTYPES)).load_state_dict(weights)
     except (KeyError, RuntimeError, TypeError) as error:
