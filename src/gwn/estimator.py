@@ -48,7 +48,7 @@ from gwn.models import ModelSpec, model_spec
 from gwn.registry import require_known
 from gwn.training import Experiment, TrainConfig, TrainedModel, load_trained, run_experiment
 from gwn.training.config import effective_settings
-from gwn.training.predict import OWN, answers
+from gwn.training.predict import OWN, answers, find_run_folder
 
 NODES_FILE, EDGES_FILE = OWN
 ESTIMATOR_FILE = "estimator.json"
@@ -125,6 +125,7 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
         text: Sequence[str] = (),
         features: str | None = None,
         directed: bool = False,
+        skip_unknown: bool = False,
     ) -> Estimator:
         """Train on the nodes whose class or number is known.
 
@@ -135,10 +136,10 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
                 to CSV or Parquet; or a networkx graph or PyG `Data`, which bring their edges. Node ids with `graph`
         y       one class or number a node; the edges, where `label` is given
         edges   a table or path likewise, node pairs [2, E] or [E, 2], or a SciPy adjacency matrix; None for none
-        label, id, weight, source, target, drop, text, features, directed   as in `Graph.from_tables`
+        label, id, weight, source, target, drop, text, features, directed, skip_unknown   as in `Graph.from_tables`
         """
-        names = ("id", "weight", "source", "target", "drop", "text", "features", "directed")
-        given = (id, weight, source, target, drop, text, features, directed)
+        names = ("id", "weight", "source", "target", "drop", "text", "features", "directed", "skip_unknown")
+        given = (id, weight, source, target, drop, text, features, directed, skip_unknown)
         reading: dict[str, Any] = dict(zip(names, given, strict=True))
         seed = int(check_random_state(self.random_state).randint(2**31)) if self._draws else self.random_state
         if label is not None and edges is None:
@@ -157,7 +158,11 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
                 require_known("label column", label, pair.nodes.columns)
         self.pair_ = self._with_targets(pair, y, label)
         self.reading_ = {**reading, "task": self.task}
-        dataset, self.schema_ = load_pair(self.pair_, **self.reading_)
+        try:
+            dataset, self.schema_ = load_pair(self.pair_, **self.reading_)
+        except GWNError as error:  # the task is the class itself
+            said = str(error).replace("leave out task='regression'", "use WaveClassifier")
+            raise GWNError(said.replace("say task='regression'", "use WaveRegressor")) from None
         self._remember(dataset)
         if self.verbose:
             ids = "the row number from 0" if self.schema_.id_column is None else repr(self.schema_.id_column)
@@ -206,8 +211,11 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
 
     @classmethod
     def load(cls: type[Estimator], folder: str | Path) -> Estimator:
-        """A fitted estimator from the folder of `save` or of `gwn train`; all its runs answer together."""
-        folder = Path(folder)
+        """A fitted estimator from the folder of `save` or of `gwn train`; all its runs answer together.
+
+        The folder of `gwn compare` stands for its best model.
+        """
+        folder = find_run_folder(str(folder), Path("runs"))
         first = load_trained(folder)
         if first.task != cls.task:
             what, use = ("numbers", WaveRegressor) if first.task == "regression" else ("classes", WaveClassifier)
@@ -289,6 +297,8 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
     def _chosen(self, dataset: Dataset, seed: int) -> tuple[ModelSpec, dict[str, Any], dict[str, Any]]:
         """The model, its settings, and those of its training."""
         given = {**({} if self.prior == "none" else {"prior": self.prior}), **(self.settings or {})}
+        if self.epochs is not None and "epochs" in given:
+            raise GWNError("epochs is given twice, by itself and in settings; leave one of them out")
         if self.model == AUTO:
             from gwn.compare import compare
 

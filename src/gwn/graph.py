@@ -166,6 +166,7 @@ class Graph:
         features: str | None = None,
         task: str = "classification",
         directed: bool = False,
+        skip_unknown: bool = False,
     ) -> Graph:
         """From a table of nodes and a table of edges, read exactly as `gwn train --nodes … --edges …` reads files.
 
@@ -176,12 +177,13 @@ class Graph:
         id        column of the node id; without it the column (or the data frame's index) that holds the ids which
                   the edges name, else the row number from 0
         weight    column of the edge weight
-        source, target   columns of the edge's ends; without them found by name, else the first two
+        source, target   columns of the edge's ends; without them found by name, else by the ids that they hold
         drop      columns of `nodes` that are not features
         text      columns of `nodes` whose words are features
         features  features made from the edges alone: see `gwn train --help`
         task      classification, or regression: the label is a number
         directed  keep edges as they are instead of giving them both directions
+        skip_unknown   leave out edges that name nodes which the table does not have, instead of refusing them
         """
         read: Callable[..., Graph] = resolve("gwn.data.in_memory:graph_from_tables")
         return read(
@@ -197,6 +199,7 @@ class Graph:
             features=features,
             task=task,
             directed=directed,
+            skip_unknown=skip_unknown,
         )
 
     @classmethod

@@ -1,15 +1,28 @@
-"""Templates filled with text that can hold anything: whatever is not marked as markup is escaped."""
+"""Text that can hold anything, as people see it: templates are filled with it escaped, nothing steers a terminal."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import json
+import unicodedata
 from collections.abc import Iterable
 from html import escape
 from importlib.resources import files
 from string import Template
 from typing import Any
+
+JOINERS = "\u200c\u200d"
+"""Signs without a width that belong to words of some scripts and to emoji."""
+
+
+def printable(text: str) -> str:
+    """Text from a table as a person may see it: control characters and direction marks are written out."""
+    return "".join(sign if _is_harmless(sign) else repr(sign)[1:-1] for sign in text)
+
+
+def _is_harmless(sign: str) -> bool:
+    return sign.isprintable() or sign in JOINERS or unicodedata.category(sign) == "Zs"
 
 
 class Markup(str):
@@ -29,7 +42,7 @@ def fill(text: str, /, **values: object) -> Markup:
 
 
 def as_html(value: object) -> str:
-    return str(value) if isinstance(value, Markup) else escape(str(value))
+    return str(value) if isinstance(value, Markup) else escape("\n".join(map(printable, str(value).split("\n"))))
 
 
 def join(parts: Iterable[Markup], between: str = "\n") -> Markup:

@@ -44,7 +44,7 @@ MOST_BYTES = 1 << 32
 MOST_TOML = 1 << 22
 MOST_DOTS = 100
 SEALED, SEAL = "sealed", "seal"
-_UNSAFE = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|]')
+_UNSAFE = re.compile(r'[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069/\\:*?"<>|]')
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 

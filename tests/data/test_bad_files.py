@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from gwn.cli.main import main
 from gwn.data import Dataset
 from gwn.data.files import load_files
 from gwn.errors import GWNError
@@ -24,6 +26,7 @@ PARQUET_BYTES = PARQUET.getvalue().to_pybytes()
 NUMBERS = "id,f,g,topic\n" + "".join(f"{i},{i % 9},{i},{i / 7}\n" for i in range(50))
 SEVERAL = "id,f,topic\n" + "".join(f"{i},{i % 9},{'a;b' if i % 3 else 'b;c;a'}\n" for i in range(50))
 LINKS = "source,target\n1,2\n"
+RING = "a,b\n" + "".join(f"{i},{(i + 1) % 40}\n" for i in range(40))
 
 Case = tuple[dict[str, Any], str, dict[str, Any]]
 CASES: dict[str, Case] = {
@@ -32,6 +35,55 @@ CASES: dict[str, Case] = {
         r"edges\.csv: 3 of 4 edges name nodes that nodes\.csv does not have: 'q', 's', 'r', … \(first in row 2\)"
         r".*column 'id'.*--id-column",
         {"nodes": "id,key,age,topic\na,q,1,x\nb,r,2,y\nc,s,3,x\n", "edges": "s,t\nq,r\n", "id_column": "key"},
+    ),
+    "a few unknown nodes": (
+        {"edges": EDGES + "a,q\n"},
+        r"1 of 3 edges name nodes .* 'q' \(first in row 3\); add them, or leave these edges out with --skip-unknown",
+        {"edges": EDGES + "a,q\n", "skip_unknown": True},
+    ),
+    "ids with a mistake that row numbers hide": (
+        {"nodes": "f,user,topic\n" + "".join(f"{i}.5,{39 - i or 1},{'xy'[i % 2]}\n" for i in range(40)), "edges": RING},
+        r"by row number, or by column 'user', in which some id is missing or there twice; .*--drop-column user",
+        {
+            "nodes": "f,user,topic\n" + "".join(f"{i}.5,{39 - i or 1},{'xy'[i % 2]}\n" for i in range(40)),
+            "edges": RING,
+            "drop_columns": ["user"],
+        },
+    ),
+    "two columns of ids": (
+        {"nodes": "key,other,age,topic\na,c,1,x\nb,a,2,y\nc,b,3,x\n"},
+        "columns 'key' and 'other' each hold every id .* for example --id-column key",
+        {"nodes": "key,other,age,topic\na,c,1,x\nb,a,2,y\nc,b,3,x\n", "id_column": "key"},
+    ),
+    "three columns of ends": (
+        {"edges": "x,y,z\na,b,c\nb,c,a\nc,a,b\n"},
+        "columns 'x', 'y' and 'z' all hold ids of nodes; .*--source-column x --target-column y",
+        {"edges": "x,y,z\na,b,c\nb,c,a\nc,a,b\n", "source_column": "x", "target_column": "y"},
+    ),
+    "ids for classes": (
+        {"label_column": "id"},
+        "label column 'id' holds the ids that the edges name.*--label-column, for example 'topic'",
+        {"label_column": "topic"},
+    ),
+    "a number to predict": (
+        {"nodes": NUMBERS, "edges": LINKS},
+        "it looks like a number, classes are needed: say --task regression",
+        {"nodes": NUMBERS, "edges": LINKS, "task": "regression"},
+    ),
+    "words to predict as numbers": (
+        {"task": "regression"},
+        "label column 'topic' holds words, 'x' for example, .* or leave out --task regression",
+        {},
+    ),
+    "one number to predict": (
+        {"nodes": NODES.replace("x", "7").replace("y", "7"), "task": "regression"},
+        "has no two different numbers to learn from; name another column with --label-column",
+        {"task": "regression", "label_column": "age", "structural": "degree"},
+    ),
+    "an infinite number to predict": (
+        {"nodes": NUMBERS.replace("0.0\n", "1e300\n"), "edges": LINKS, "task": "regression"},
+        r"label column 'topic' has '1e300' in row 1; finite numbers are needed, or an empty cell",
+        {"nodes": NUMBERS.replace("0.0\n", "\n"), "edges": LINKS, "task": "regression"},
     ),
     "an edge with an empty end": (
         {"edges": "source,target\na,\n"},
@@ -179,15 +231,38 @@ def read(folder: Path, given: dict[str, Any]) -> Dataset:
     return load_files(edges=edges, nodes=nodes, **options)[0]
 
 
+def describe(folder: Path, given: dict[str, Any]) -> int | str | None:
+    """`gwn data describe` of these tables: its exit code."""
+    options = {"label_column": "topic", **given}
+    arguments = ["data", "describe"]
+    for which, content in (("nodes", NODES), ("edges", EDGES)):
+        arguments += [f"--{which}", str(write(folder / f"{which}.csv", options.pop(which, content)))]
+    words = {"drop_columns": "drop-column", "text_columns": "text-column", "structural": "features"}
+    for name, value in options.items():
+        option = f"--{words.get(name, name.replace('_', '-'))}"
+        if value is True:
+            arguments.append(option)
+        for one in value if isinstance(value, list) else [] if value in (None, True) else [value]:
+            arguments += [option, one]
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    return stop.value.code
+
+
 @pytest.mark.parametrize("case", CASES)
-def test_one_line_says_what_is_wrong_and_following_it_works(case: str, tmp_path: Path) -> None:
+def test_one_line_says_what_is_wrong_and_following_it_works(
+    case: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     given, says, followed = CASES[case]
-    with pytest.raises(GWNError, match=says) as caught:
-        read(tmp_path, given)
-    assert "\n" not in str(caught.value)
+    assert describe(tmp_path, given) == 2
+    (line,) = capfd.readouterr().err.splitlines()
+    assert line.startswith("gwn: ")
+    assert re.search(says, line), line
+    assert describe(tmp_path, followed) == 0, capfd.readouterr().err
     data = read(tmp_path, followed)
     assert data.graph.num_edges >= 2
-    assert data.graph.num_classes >= 2
+    assert data.graph.y is not None
+    assert len(data.graph.y[data.graph.labelled].unique()) >= 2
 
 
 def test_a_row_that_is_too_long_is_said_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

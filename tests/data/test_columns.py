@@ -194,7 +194,14 @@ def test_numbers_as_people_write_them(
         (["2 January 1970", "1 Feb 1970"], "day month year", [1, 31]),
         (["Jan 2, 1970", "Feb 1, 1970"], "month day, year", [1, 31]),
         (["1970-02", "1970-03"], "year-month", [31, 59]),
+        (["1/2/70", "1/13/70"], "month/day/yy", [1, 12]),
+        (["2/1/70 6:00", "13/1/70 18:00"], "day/month/yy", [1.25, 12.75]),
+        (["02.01.70", "01.02.70"], "day.month.yy", [1, 31]),
+        (["1/1/1970 12:00 AM", "1/2/1970 6:00:00 pm"], "month/day/year", [0, 1.75]),
+        (["1970-01-02 06:00 p.m. +06:00", "1970-01-01"], "year-month-day", [1.5, 0]),
         (["1970-02-30", "1970-13-01"], None, []),
+        (["1/1/1970 13:00 PM", "2/2/1970 0:30 AM"], None, []),
+        (["1.2.10", "1.3.2"], None, []),
         (["1234", "5678"], None, []),
     ],
 )
@@ -203,6 +210,13 @@ def test_dates_as_people_write_them(cells: list[str], written: str | None, days:
     assert choose_date(text) == written
     if written is not None:
         assert days_of(text, written)[0].tolist() == days
+
+
+def test_whole_numbers_that_are_days_of_the_calendar_are_dates(read: Read) -> None:
+    days = [int(f"2024{1 + row % 12:02}{1 + row % 28:02}") for row in range(COUNT)]
+    _, schema = read(when=days, size=[20240000 + row for row in range(COUNT)])
+    assert [column.kind for column in schema.columns] == ["date", "number"]
+    assert schema.decisions() == ["column 'when': dates are read as yearmonthday"]
 
 
 @pytest.mark.parametrize("typed", [False, True])

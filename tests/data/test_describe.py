@@ -74,6 +74,39 @@ def test_tables_say_what_was_left_out_and_what_is_empty(tmp_path: Path) -> None:
     assert "40 labelled nodes in 2 classes: 'x' 35, 'rare' 5" in said
 
 
+def read_rows(folder: Path, heading: str, rows: list[str], **options: Any) -> Dataset:
+    (folder / "n.csv").write_text("\n".join([heading, *rows]) + "\n")
+    (folder / "e.csv").write_text("source,target\nn0,n1\n")
+    return load_files(edges=folder / "e.csv", nodes=folder / "n.csv", label_column="topic", **options)[0]
+
+
+def test_classes_that_may_be_none_or_one_are_pointed_out(tmp_path: Path) -> None:
+    names = ["Yes", "yes", "unknown", "?", "no"]
+    data = read_rows(tmp_path, "id,size,topic", [f"n{i},{i},{names[i % 5]}" for i in range(60)])
+    said = describe(data)["suggestions"]
+    assert (
+        "Learnt as a class: '?' (12), 'unknown' (12). Where this means that nobody knows the class, empty these cells."
+    ) in said
+    assert "Learnt as 2 classes: 'Yes', 'yes'. Write them alike." in said
+    data = read_rows(tmp_path, "id,size,topic", [f"n{i},{i},{i % 3 - 1}" for i in range(60)])
+    assert any("'-1' (20)" in line for line in describe(data)["suggestions"])
+    data = read_rows(tmp_path, "id,size,topic", [f"n{i},{i},{i % 3}" for i in range(60)])
+    assert not [line for line in describe(data)["suggestions"] if line.startswith("Learnt as")]
+
+
+def test_a_column_that_tells_the_answer_is_pointed_out(tmp_path: Path) -> None:
+    rows = [f"n{i},{i % 7},{'pqr'[i % 3]},{i % 2},{i},{'' if i < 6 else 'abc'[i % 3]}" for i in range(66)]
+    data = read_rows(tmp_path, "id,size,grade,odd,number,topic", rows)
+    assert describe(data)["telling_columns"] == ["grade"]
+    (line,) = [line for line in describe(data)["suggestions"] if "grade" in line]
+    assert line.endswith("scores mean nothing; leave it out with --drop-column grade.")
+    data = read_rows(tmp_path, "id,size,grade,odd,number,topic", rows, drop_columns=["grade"])
+    assert describe(data)["telling_columns"] == []
+    rows = [f"n{i},{i % 7},{2.5 * (i % 50):.2f},{i % 50}" for i in range(66)]
+    data = read_rows(tmp_path, "id,size,euros,topic", rows, task="regression")
+    assert describe(data)["telling_columns"] == ["euros"]
+
+
 def test_no_labels_at_all() -> None:
     graph = Graph(x=torch.ones(3, 1), edge_index=torch.tensor([[0, 1], [1, 0]]))
     data = Dataset(

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from gwn.cli.options import PRIOR_HELP, GraphSource, takes_source
-from gwn.cli.terminal import parse_duration, print_prose, print_table, table
+from gwn.cli.terminal import as_word, parse_duration, print_prose, print_table, table
 from gwn.errors import MOST_JOBS, MOST_RUNS, MOST_SEED, MOST_TRIALS, require_between
+from gwn.html import printable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -122,7 +123,8 @@ def print_comparison(found: Comparison) -> None:
     typer.echo(f"{found.seconds:.0f} s of {found.time:.0f} s, {found.jobs} workers; everything is in {found.record}")
     if found.predictor is not None and found.predictor["together"] is not None:
         typer.echo(_together(found.predictor, metric))
-    typer.echo(f"Saved in {found.folder}\nPredict with: gwn predict {found.folder} --out predictions.csv")
+    typer.echo(f"Saved in {printable(str(found.folder))}")
+    typer.echo(f"Predict with: gwn predict {as_word(found.folder)} --out predictions.csv")
 
 
 def _together(predictor: Mapping[str, Any], metric: Metric) -> str:

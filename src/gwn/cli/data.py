@@ -10,8 +10,9 @@ from typing import Any
 import typer
 
 from gwn.cli.options import DropColumns, GraphSource, IdColumn, NoHeader, SourceColumn, TargetColumn, takes_source
-from gwn.cli.terminal import print_table, printable
+from gwn.cli.terminal import print_table
 from gwn.errors import GWNError
+from gwn.html import printable
 from gwn.registry import require_known
 
 app = typer.Typer(help="List, describe, verify, generate, convert.", no_args_is_help=True, rich_markup_mode=None)
@@ -100,7 +101,7 @@ def print_description(facts: Mapping[str, Any]) -> None:
         print_table(["column", "read as", "", "empty", "features"], rows, left=3)
     facts["files"] = f"{len(facts['files'])} files" if columns else f"{len(facts['files'])} files, hashes checked"
     shown = {
-        key: value for key, value in facts.items() if value not in (None, "", {}) and (key, value) != ("classes", 0)
+        key: value for key, value in facts.items() if value not in (None, "", {}, []) and (key, value) != ("classes", 0)
     }
     print_table(["fact", "value"], [[key.replace("_", " "), _readable(value)] for key, value in shown.items()], left=2)
     for line in said:

@@ -8,8 +8,9 @@ from typing import Any
 
 import typer
 
-from gwn.cli.terminal import print_table, printable
+from gwn.cli.terminal import print_table
 from gwn.errors import GWNError
+from gwn.html import printable
 from gwn.spreadsheet import RAW_CELLS_HELP
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import typer
 
-from gwn.cli.terminal import printable
+from gwn.html import printable
 
 
 def export(

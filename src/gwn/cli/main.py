@@ -33,8 +33,9 @@ from gwn.cli import (
     tune,
     verify,
 )
-from gwn.cli.terminal import printable, sign_of_life
+from gwn.cli.terminal import sign_of_life
 from gwn.errors import EXTRAS, GWNError, missing_extra
+from gwn.html import printable
 
 INTERRUPTED = 130
 UNEXPECTED = 3

@@ -16,12 +16,15 @@ Nodes = Annotated[
     Path | None, typer.Option("--nodes", "--nodes-file", help="Your graph: a CSV or Parquet table of nodes.")
 ]
 GraphFile = Annotated[Path | None, typer.Option(help="Your graph as one file: NPZ, or a PyG Data object (.pt).")]
+SkipUnknown = Annotated[
+    bool, typer.Option("--skip-unknown", help="Leave out edges that name nodes which the node table does not have.")
+]
 Directed = Annotated[bool, typer.Option("--directed", help="Keep edges as stored instead of making them undirected.")]
 LabelColumn = Annotated[str | None, typer.Option(help="Column of the class; empty cells are nodes to predict.")]
 IdColumn = Annotated[str | None, typer.Option(help="Column of the node id. Default: the one with the edges' ids.")]
 WeightColumn = Annotated[str | None, typer.Option(help="Column of the edge weight. Default: every edge weighs one.")]
-SourceColumn = Annotated[str | None, typer.Option(help="Column of the edge's source. Default: found by name.")]
-TargetColumn = Annotated[str | None, typer.Option(help="Column of the edge's target. Default: found by name.")]
+SourceColumn = Annotated[str | None, typer.Option(help="Column of the edge's source. Default: by name, else by ids.")]
+TargetColumn = Annotated[str | None, typer.Option(help="Column of the edge's target. Default: by name, else by ids.")]
 DropColumns = Annotated[
     list[str],
     typer.Option("--drop-column", metavar="NAME", help="A node column that is not a feature; may be repeated."),
@@ -74,6 +77,7 @@ class GraphSource:
     text_columns: TextColumns = field(default_factory=list)
     features: Features = None
     no_header: NoHeader = field(default_factory=list)
+    skip_unknown: SkipUnknown = False
 
     @property
     def reading(self) -> dict[str, Any]:

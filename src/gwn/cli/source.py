@@ -9,7 +9,6 @@ from typing import Any
 import typer
 
 from gwn.cli.options import GraphSource
-from gwn.cli.terminal import printable
 from gwn.data import DATASETS, Dataset, Split
 from gwn.data.describe import describe, in_words
 from gwn.data.files import load_files, load_graph_file
@@ -17,6 +16,7 @@ from gwn.data.folders.folder import GraphFolder, is_folder
 from gwn.data.origin import by_name, open_origin
 from gwn.data.schema import TASKS, FeatureSchema
 from gwn.errors import GWNError
+from gwn.html import printable
 from gwn.memory import parse_memory
 from gwn.outofcore.experiment import FileExperiment, OnColumns, OnDone, predict_to_csv, require_in_memory
 from gwn.outofcore.states import STORED
@@ -79,6 +79,9 @@ def how_it_was_read(origin: Mapping[str, Any]) -> str:
         f"{schema.source_column!r} to {schema.target_column!r}"
         f"{f', weighted by {schema.weight_column!r}' if schema.weight_column else ''}"
     )
+    if schema.unused_of_edges:
+        first += f", not used: {', '.join(map(repr, schema.unused_of_edges))}"
+        first += "" if schema.weight_column else " (--weight-column names weights)"
     return "\n".join(map(printable, [first, *schema.decisions()]))
 
 

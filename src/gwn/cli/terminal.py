@@ -6,15 +6,18 @@ Rich is imported where something is printed: `gwn --help` need not wait for it.
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gwn.errors import GWNError
+from gwn.html import printable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -32,9 +35,9 @@ ENDLESS = 1000
 Rows = Sequence[Sequence[str]]
 
 
-def printable(text: str) -> str:
-    """Text from a table as a terminal may see it: control characters and direction marks are written out."""
-    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
+def as_word(path: Path | str) -> str:
+    """A path as one word of a command that can be copied to a shell."""
+    return shlex.quote(printable(str(path)))
 
 
 def screen_width() -> int:

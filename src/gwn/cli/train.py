@@ -11,8 +11,9 @@ import typer
 
 from gwn.cli.options import PRIOR_AND_ROC_AUC, PRIOR_HELP, GraphSource, takes_source
 from gwn.cli.processes import training_processes
-from gwn.cli.terminal import print_table, printable
+from gwn.cli.terminal import as_word, print_table
 from gwn.errors import MOST_RUNS, MOST_SEED, GWNError, require_between
+from gwn.html import printable
 
 if TYPE_CHECKING:
     from gwn.training import RunResult
@@ -195,7 +196,8 @@ def print_result(result: dict[str, Any], folder: Path, details: bool = False) ->
     if result["caveat"]:
         typer.echo(f"Note: {result['caveat']}")
     if result["summary"]["finished"]:
-        typer.echo(f"Saved in {folder}\nPredict with: gwn predict {folder} --out predictions.csv")
+        typer.echo(f"Saved in {printable(str(folder))}")
+        typer.echo(f"Predict with: gwn predict {as_word(folder)} --out predictions.csv")
 
 
 MOST_ROWS = 20

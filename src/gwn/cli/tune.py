@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 import time
 from contextlib import ExitStack
 from dataclasses import asdict
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from gwn.cli.options import PRIOR_HELP, GraphSource, takes_source
-from gwn.cli.terminal import parse_duration, print_table
+from gwn.cli.terminal import as_word, parse_duration, print_table
 from gwn.errors import MOST_JOBS, MOST_SEED, MOST_TRIALS, require_between
 
 if TYPE_CHECKING:
@@ -164,6 +163,7 @@ def _print_winner(
     source: GraphSource, data: Dataset, model: str, split: str, table: dict[str, Any], file: Path
 ) -> None:
     from gwn.cli.train import format_summary
+    from gwn.settings import LOCAL
     from gwn.training.metrics import score_text
 
     search, final = table["search"], table["final"]
@@ -183,6 +183,8 @@ def _print_winner(
     if search["same_splits_as_final"]:
         typer.echo("Note: the search used the same published splits (never their test nodes) with other model seeds")
     typer.echo(f"Saved in {file} [{data.name}.{split}]")
+    if file.parent.resolve() != LOCAL.resolve():
+        typer.echo(f"`gwn train` looks in {LOCAL}/: mkdir -p {LOCAL} && cp {as_word(file)} {LOCAL}/")
     typer.echo(f"Use with: gwn train {_as_given(source)} --model {model} --split {split}")
 
 
@@ -194,10 +196,10 @@ def _as_given(source: GraphSource) -> str:
         if value is True:
             words.append(option)
         elif name == "dataset" and value:
-            words.append(shlex.quote(value))
+            words.append(as_word(value))
         elif value and (name, value) != ("task", "classification"):
             for one in value if isinstance(value, list) else [value]:
-                words.extend([option, shlex.quote(str(one))])
+                words.extend([option, as_word(one)])
     return " ".join(words)
 
 

@@ -82,10 +82,11 @@ def _without_unit(text: Any) -> Any:
 
 TIME = (
     r"(?:[T ]+(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2}(?:\.\d+)?))?"
-    r"\s*(?P<zone>Z|UTC|[+-]\d{2}:?\d{2})?)?$"
+    r"\s*(?P<half>[AaPp]\.?[Mm]\.?)?\s*(?P<zone>Z|UTC|[+-]\d{2}:?\d{2})?)?$"
 )
-YEAR, MONTH, DAY, NAMED = (
+YEAR, SHORT_YEAR, MONTH, DAY, NAMED = (
     r"(?P<year>\d{4})",
+    r"(?P<year>\d{2})",
     r"(?P<month>\d{1,2})",
     r"(?P<day>\d{1,2})",
     r"(?P<named>[A-Za-z]{3})[a-z]*",
@@ -100,11 +101,21 @@ DATES = {
     "day month year": rf"^{DAY}[ -]{NAMED}[ -]{YEAR}{TIME}",
     "month day, year": rf"^{NAMED} {DAY}, ?{YEAR}{TIME}",
     "year-month": rf"^{YEAR}-{MONTH}$",
+    "month/day/yy": rf"^{MONTH}/{DAY}/{SHORT_YEAR}{TIME}",
+    "day/month/yy": rf"^{DAY}/{MONTH}/{SHORT_YEAR}{TIME}",
+    "day.month.yy": rf"^(?P<day>\d{{2}})\.(?P<month>\d{{2}})\.{SHORT_YEAR}{TIME}",
+    "yearmonthday": r"^(?P<year>(?:19|20)\d{2})(?P<month>\d{2})(?P<day>\d{2})$",
 }
 """How dates are written; of two that fit equally well the first is taken."""
 
+COMPACT = "yearmonthday"
+FEWEST_COMPACT = 5
+MAY_BE_DATE = r"\d{4}|^\d{1,2}[/.]\d{1,2}[/.]\d{2}"
+
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 DAY_SECONDS = 86400.0
+SHORT_YEARS_FROM = 1969
+"""Years of two digits are in the hundred years from here, as POSIX has them."""
 
 
 def days_of(text: Any, written: str) -> tuple[Floats, Mask]:
@@ -113,6 +124,8 @@ def days_of(text: Any, written: str) -> tuple[Floats, Mask]:
     parts = {found.type.field(at).name: found.field(at) for at in range(found.type.num_fields)}
     fits = np.asarray(found.is_valid())
     year = _whole(parts["year"], fits)
+    if written.endswith("yy"):
+        year = SHORT_YEARS_FROM + (year - SHORT_YEARS_FROM) % 100
     month = _month(parts["named"], fits) if "named" in parts else _whole(parts["month"], fits)
     day = _whole(parts["day"], fits) if "day" in parts else np.ones_like(year)
     right = fits & (year > 0) & (month >= 1) & (month <= 12) & (day >= 1)
@@ -121,20 +134,30 @@ def days_of(text: Any, written: str) -> tuple[Floats, Mask]:
     right &= day <= length
     days = first.astype("datetime64[D]").astype(np.float64) + day - 1
     if "hour" in parts:
-        seconds = _number(parts["hour"], fits) * 3600 + _number(parts["minute"], fits) * 60
+        hour, halved = _number(parts["hour"], fits), np.asarray(pc.not_equal(pc.fill_null(parts["half"], ""), ""))
+        right &= ~halved | ((hour >= 1) & (hour <= 12))
+        afternoon = np.asarray(pc.starts_with(pc.utf8_lower(pc.fill_null(parts["half"], "")), "p"))
+        hour = np.where(halved, hour % 12 + 12 * afternoon, hour)
+        seconds = hour * 3600 + _number(parts["minute"], fits) * 60
         days += (seconds + _number(parts["second"], fits)) / DAY_SECONDS - _zone(parts["zone"], fits)
-        right &= (_number(parts["hour"], fits) < 24) & (_number(parts["minute"], fits) < 60)
+        right &= (hour < 24) & (_number(parts["minute"], fits) < 60)
     return np.where(right, days, np.nan), np.asarray(pc.not_equal(text, "")) & ~right
 
 
 def choose_date(text: Any) -> str | None:
     """How the filled cells write dates; None where most of them are no dates."""
     filled = pc.unique(text.filter(pc.not_equal(text, "")))
-    if len(filled) == 0 or not pc.any(pc.match_substring_regex(filled.slice(0, 100), r"\d{4}")).as_py():
+    if len(filled) == 0 or not pc.any(pc.match_substring_regex(filled.slice(0, 100), MAY_BE_DATE)).as_py():
         return None
     wrong = {written: days_of(filled, written)[1].mean() for written in DATES}
     best = min(DATES, key=lambda written: wrong[written])
     return best if wrong[best] <= 1 - MOSTLY else None
+
+
+def are_compact_dates(text: Any) -> bool:
+    """Whether whole numbers are dates, 20240131 say: there are several, and all of them are days of the calendar."""
+    filled = pc.unique(text.filter(pc.not_equal(text, "")))
+    return len(filled) >= FEWEST_COMPACT and not days_of(filled, COMPACT)[1].any()
 
 
 def days_of_type(column: Any) -> Floats:

@@ -17,7 +17,17 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from gwn.data.cells import MOSTLY, Floats, Mask, are_codes, choose_date, choose_notation, days_of
+from gwn.data.cells import (
+    COMPACT,
+    MOSTLY,
+    Floats,
+    Mask,
+    are_codes,
+    are_compact_dates,
+    choose_date,
+    choose_notation,
+    days_of,
+)
 from gwn.data.tables import Table
 from gwn.errors import GWNError
 from gwn.io import require_fields
@@ -371,6 +381,8 @@ def _decide(table: Table, name: str, standardise: bool) -> Column:
         return LeftOut(name=name, note=f"every cell is {_short(distinct[0].as_py())}: left out")
     if _is_boolean(table, name, distinct):
         return Boolean(name=name, flag=missing)
+    if not pa.types.is_floating(kind) and are_compact_dates(distinct):
+        return _date(table, name, COMPACT)
     notation = "" if numeric else None if are_codes(distinct) else choose_notation(cells, table.decimal_comma)
     if notation is not None:
         return _number(table, name, notation, standardise)
@@ -424,7 +436,7 @@ def _date(table: Table, name: str, written: str) -> Column:
 
 def _certain(table: Table, name: str, written: str) -> bool:
     """Whether some cell cannot be read with month and day the other way round."""
-    other = "month/day/year" if written.startswith("day") else "day/month/year"
+    other = written.replace("day/month", "month/day") if written.startswith("day") else f"day/month{written[9:]}"
     return bool(days_of(table.text(name), other)[1].any())
 
 

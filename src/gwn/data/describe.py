@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import scipy.sparse as sp
 import torch
+from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 from torch import Tensor
 
 from gwn.data import DATASETS
+from gwn.data.columns import Number
 from gwn.data.dataset import Dataset
 from gwn.data.download import data_roots
-from gwn.data.schema import column_summary
+from gwn.data.schema import NodeTable, column_summary
 from gwn.data.splits import NOTICEABLE_SHIFT, SPLITS, Split
 from gwn.graph import Graph, count_self_loops
 from gwn.io import file_sha256
@@ -55,6 +59,7 @@ def describe(dataset: Dataset, split: Split | None = None) -> dict[str, Any]:
         "caveat": dataset.caveat,
         "columns": [] if tables is None else column_summary(tables.schema, tables.table),
         "structural": None if tables is None else tables.schema.structural,
+        "telling_columns": [] if tables is None else telling_columns(tables, graph),
     }
     return {**facts, "suggestions": suggestions(facts)}
 
@@ -65,11 +70,18 @@ FEW_OF_A_CLASS = 5
 FEW_LABELS = 20
 """Labelled nodes a class, as in the well-known sparse splits of citation graphs."""
 
+OF_A_VALUE = 5
+"""Labelled nodes a value, on average, from which it is no accident that every value has one class."""
+
 UNLIKE, ALIKE = 0.15, 0.5
 """Adjusted homophily below which neighbours say little, and above which they say a lot, about a node's class."""
 
 UNEVEN = 10
 """Times as many nodes in the largest class as in the smallest."""
+
+
+NOBODY_KNOWS = ("?", "-", "--", ".", "unknown", "unlabeled", "unlabelled", "undefined", "missing", "none", "tbd")
+"""What people write into the cell of a class that nobody knows, in small letters."""
 
 
 def suggestions(facts: Mapping[str, Any]) -> list[str]:
@@ -79,6 +91,12 @@ def suggestions(facts: Mapping[str, Any]) -> list[str]:
     columns = facts["columns"]
     if facts["features"] <= 1 and facts["structural"] is None:
         said.append("The nodes have no features: try --features spectral first, or --features structure.")
+    for name in facts["telling_columns"]:
+        said.append(
+            f"Column {name!r} alone tells the {'class' if counts else 'number'} of every labelled node: if it was made "
+            f"from it, scores mean nothing; leave it out with --drop-column {shlex.quote(name)}."
+        )
+    said += _suspicious_classes(counts)
     if counts:
         smallest, largest = min(counts, key=counts.__getitem__), max(counts, key=counts.__getitem__)
         rare = [f"{name!r} ({count})" for name, count in counts.items() if count < FEW_OF_A_CLASS]
@@ -128,6 +146,48 @@ def shift_in_words(shift: float | None) -> str:
         "`--prior validation` or `--prior em` answers for the shares of the others, and scores with and without it do "
         "not compare."
     )
+
+
+def _suspicious_classes(counts: Mapping[str, int]) -> list[str]:
+    """Classes that may be none, and classes that may be one."""
+    said = []
+    others_are_numbers = all(name.isdigit() for name in counts if name != "-1")
+    unknown = [name for name in counts if name.lower() in NOBODY_KNOWS or (name == "-1" and others_are_numbers)]
+    if unknown:
+        named = _some([f"{name!r} ({counts[name]:,})" for name in unknown])
+        said.append(f"Learnt as a class: {named}. Where this means that nobody knows the class, empty these cells.")
+    alike: dict[str, list[str]] = {}
+    for name in counts:
+        alike.setdefault(" ".join(name.casefold().split()), []).append(name)
+    for names in (names for names in alike.values() if len(names) > 1):
+        said.append(f"Learnt as {len(names)} classes: {_some([repr(name) for name in names])}. Write them alike.")
+    return said
+
+
+def telling_columns(tables: NodeTable, graph: Graph) -> list[str]:
+    """Columns that alone tell the label of every labelled node: each of a few values has one class, or r² is one."""
+    if graph.y is None:
+        return []
+    known = np.flatnonzero(np.asarray(graph.labelled))
+    labels = np.asarray(graph.y)[known]
+    used = [column for column in tables.schema.columns if column.feature_names and column.kind not in ("text", "date")]
+    if graph.task == "regression":
+        numbers = {each.name: each.values(tables.table)[known] for each in used if isinstance(each, Number)}
+        return [name for name, values in numbers.items() if _is_line(values, labels)]
+    texts = {column.name: tables.table.text(column.name).take(pa.array(known)) for column in used}
+    return [name for name, cells in texts.items() if _has_one_class_each(cells, labels, graph.num_classes)]
+
+
+def _has_one_class_each(cells: Any, labels: NDArray[np.int64], classes: int) -> bool:
+    codes = np.asarray(cells.dictionary_encode().indices).astype(np.int64)
+    values, pairs = len(np.unique(codes)), len(np.unique(codes * classes + labels))
+    return 1 < values == pairs and OF_A_VALUE * values <= len(labels)
+
+
+def _is_line(values: NDArray[np.float64], labels: NDArray[np.float64]) -> bool:
+    if len(values) < OF_A_VALUE or np.isnan(values).any() or np.ptp(values) == 0 or np.ptp(labels) == 0:
+        return False
+    return bool(np.corrcoef(values, labels)[0, 1] ** 2 > 1 - 1e-9)
 
 
 def in_words(facts: Mapping[str, Any]) -> list[str]:

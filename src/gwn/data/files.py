@@ -14,8 +14,9 @@ import torch
 from torch import Tensor
 
 from gwn.data.dataset import Dataset, usual_metric
+from gwn.data.edge_columns import choose_ends
 from gwn.data.headers import require_edge_header, require_node_header
-from gwn.data.node_ids import different_ids
+from gwn.data.node_ids import different_ids, holds_ids
 from gwn.data.schema import FeatureSchema, NodeTable
 from gwn.data.splits import Split, splits_from_masks
 from gwn.data.structural import bound_to, require_bound, structural_features
@@ -166,9 +167,6 @@ def _read_pt(path: Path) -> dict[str, Any]:
     return parts
 
 
-ENDPOINTS = (("source", "target"), ("src", "dst"), ("from", "to"))
-
-
 def load_files(
     *,
     edges: Path | Table,
@@ -183,6 +181,7 @@ def load_files(
     structural: str | None = None,
     task: str = "classification",
     no_header: Sequence[str] = (),
+    skip_unknown: bool = False,
     schema: FeatureSchema | None = None,
     directed: bool = False,
     standardise: bool = True,
@@ -192,6 +191,8 @@ def load_files(
     Every column of the node table that is not the id, the label or dropped becomes features; rows with an empty
     label are to be predicted. Ids are compared as text: those of `id_column`, else of the column that holds the ids
     which the edges name (`gwn.data.node_ids`). With `schema`, this graph is read as an earlier one was.
+
+    skip_unknown   leave out edges that name nodes which the node table does not have, instead of refusing them
     """
     no_header = no_header if schema is None else schema.no_header
     for which in no_header:
@@ -202,8 +203,9 @@ def load_files(
     )
     if schema is not None and schema.endpoints_given and source_column is None and target_column is None:
         source_column, target_column = schema.source_column, schema.target_column
-    ends = endpoint_names(edge_table.path.name, list(edge_table.columns), source_column, target_column)
-    named_ends = [edge_table.ids(name) for name in ends]
+    special = {"id_column": id_column, "weight_column": weight_column} if schema is None else schema.special
+    ends = choose_ends(edge_table, node_table, source_column, target_column, **special)
+    named_ends = _named_ends(edge_table, node_table, ends)
     known = schema is not None
     if schema is None:
         named = different_ids(*named_ends)
@@ -221,7 +223,7 @@ def load_files(
             named=named,
             task=task,
         )
-        schema = replace(schema, no_header=tuple(no_header))
+        schema = replace(schema, no_header=tuple(no_header), skip_unknown=skip_unknown)
     else:
         schema = replace(
             schema,
@@ -236,16 +238,22 @@ def load_files(
             )
     given = source_column is not None
     schema = replace(schema, source_column=ends[0], target_column=ends[1], endpoints_given=given)
+    unused = [name for name in edge_table.columns if name not in (*ends, schema.weight_column)]
+    schema = replace(schema, unused_of_edges=tuple(unused))
     ids = schema.ids(node_table)
     if "edges" not in no_header and edge_table.path.suffix:  # a table that was never in a file has names of its own
         require_edge_header(edge_table.path.name, ids, ends)
-    edge_index = _endpoints(edge_table, node_table, ids, schema, named_ends)
+    edge_index, known_ends = _endpoints(edge_table, node_table, ids, schema, named_ends)
     edge_weight = _weights(edge_table, schema.weight_column)
     dropped: dict[str, int] = {}
+    if not bool(known_ends.all()):
+        dropped["edges of unknown nodes"] = int((~known_ends).sum())
+        edge_index = edge_index[:, known_ends]
+        edge_weight = None if edge_weight is None else edge_weight[known_ends]
     if not directed:
         rows, loops = edge_index.shape[1], count_self_loops(edge_index)
         edge_index, edge_weight = undirected_edges(edge_index, edge_weight, node_table.rows)
-        dropped = {"self-loops": loops, "repeated edges": rows - loops - edge_index.shape[1] // 2}
+        dropped |= {"self-loops": loops, "repeated edges": rows - loops - edge_index.shape[1] // 2}
     from_edges = None
     if schema.structural is not None:
         kinds = schema.structural
@@ -278,43 +286,36 @@ def load_files(
     return dataset, schema
 
 
-def _endpoints(table: Table, nodes: Table, ids: Any, schema: FeatureSchema, named_ends: Sequence[Any]) -> Tensor:
-    """Edges [2, E] as node numbers; an edge that names an unknown node is refused."""
+def _named_ends(edges: Table, nodes: Table, ends: Sequence[str]) -> list[Any]:
+    """The ids at both ends; 28.0 is 28 unless the nodes have both."""
+    written, merged = ([edges.ids(name, merge=merge) for name in ends] for merge in (False, True))
+    if written == merged or any(holds_ids(nodes, name, different_ids(*written)) for name in nodes.columns):
+        return written
+    return merged
+
+
+def _endpoints(
+    table: Table, nodes: Table, ids: Any, schema: FeatureSchema, named_ends: Sequence[Any]
+) -> tuple[Tensor, Tensor]:
+    """Edges [2, E] as node numbers, and which of them name two known nodes; others are refused unless skipped."""
     found = [pc.index_in(text, value_set=ids) for text in named_ends]
     unknown = np.logical_or(*(np.asarray(column.is_null()) for column in found))
-    if unknown.any():
+    count = int(unknown.sum())
+    if count and (count == table.rows or not schema.skip_unknown):
         named = [name for text, at in zip(named_ends, found, strict=True) for name in _unknown(text, at)]
         named = list(dict.fromkeys(named))
         some = ", ".join(named[:3]) + (", …" if len(named) > 3 else "")
         where = "the row numbers" if schema.id_column is None else f"column {schema.id_column!r}"
+        few = "add them, or leave these edges out with --skip-unknown; " if 2 * count < table.rows else ""
         raise GWNError(
-            f"{table.path.name}: {int(unknown.sum())} of {table.rows} edges name nodes that {nodes.path.name} does not "
-            f"have: {some} (first in row {int(unknown.argmax()) + 1}); "
+            f"{table.path.name}: {count} of {table.rows} edges name nodes that {nodes.path.name} does not "
+            f"have: {some} (first in row {int(unknown.argmax()) + 1}); {few}"
             f"node ids are {where} of {nodes.path.name}, choose another with --id-column; edges go from column "
             f"{schema.source_column!r} to {schema.target_column!r}, choose others with --source-column and "
             f"--target-column"
         )
-    return torch.from_numpy(np.stack([np.asarray(column, dtype=np.int64) for column in found]))
-
-
-def endpoint_names(file: str, columns: Sequence[str], source: str | None, target: str | None) -> tuple[str, str]:
-    """Which columns of an edge table hold the ends: those that were named, else by their names, else the first two."""
-    if (source is None) != (target is None):
-        raise GWNError("give both --source-column and --target-column, the two ends of an edge, or neither")
-    if source is not None and target is not None:
-        for what, name in (("source", source), ("target", target)):
-            try:
-                require_known(f"{what} column", name, columns)
-            except GWNError as error:
-                raise GWNError(f"{file}: {error}") from None
-        return source, target
-    names = {name.lower(): name for name in columns}
-    for a, b in ENDPOINTS:
-        if a in names and b in names:
-            return names[a], names[b]
-    if len(columns) < 2:
-        raise GWNError(f"{file} has {len(columns)} column; edges need two, for example source and target")
-    return columns[0], columns[1]
+    numbers = np.stack([np.asarray(pc.fill_null(column, 0), dtype=np.int64) for column in found])
+    return torch.from_numpy(numbers), torch.from_numpy(~unknown)
 
 
 def _unknown(text: Any, found: Any) -> list[str]:

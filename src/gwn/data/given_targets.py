@@ -113,7 +113,8 @@ def is_unknown(values: NDArray[Any]) -> NDArray[np.bool_]:
     unknown = np.asarray(pd.isna(values), dtype=bool)
     if values.dtype.kind in "OUT":
         unknown |= np.array([isinstance(value, str) and not value.strip() for value in values], dtype=bool)
-        unknown |= np.array([not isinstance(value, (str, bool)) and value == -1 for value in values], dtype=bool)
+        numbers = np.array([isinstance(value, (int, float, np.number)) for value in values], dtype=bool)
+        unknown[numbers] |= np.array([value == -1 for value in values[numbers]], dtype=bool)
     return unknown
 
 

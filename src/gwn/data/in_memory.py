@@ -23,7 +23,8 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from gwn.data.dataset import Dataset
-from gwn.data.files import endpoint_names, load_files
+from gwn.data.edge_columns import choose_ends
+from gwn.data.files import load_files
 from gwn.data.node_ids import choose_id_column, different_ids
 from gwn.data.schema import FeatureSchema
 from gwn.data.tables import Table, read_table
@@ -44,11 +45,15 @@ IN_PYTHON = {
     "--features": "features",
     "--task": "task",
     "--directed": "directed",
+    "--skip-unknown": "skip_unknown",
 }
 """Option of the command line -> the argument that says the same in Python."""
 
 SEVERAL = ("drop", "text")
 """Arguments that take a list."""
+
+SWITCHES = ("directed", "skip_unknown")
+"""Arguments that are true or false."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -81,6 +86,7 @@ def load_pair(
     features: str | None = None,
     task: str = "classification",
     directed: bool = False,
+    skip_unknown: bool = False,
     schema: FeatureSchema | None = None,
 ) -> tuple[Dataset, FeatureSchema]:
     """`load_files` for a pair of tables; see `Graph.from_tables` for the arguments.
@@ -110,6 +116,7 @@ def load_pair(
             structural=features,
             task=task,
             directed=directed,
+            skip_unknown=skip_unknown,
             schema=schema,
         )
 
@@ -118,7 +125,7 @@ def _goes_by_index(
     pair: TablePair, label: str | None, source: str | None, target: str | None, dropped: Sequence[str]
 ) -> bool:
     """Whether the ids that the edges name are those of the data frame's index."""
-    ends = endpoint_names(pair.edges.path.name, list(pair.edges.columns), source, target)
+    ends = choose_ends(pair.edges, pair.nodes, source, target, weight_column=pair.weight_column)
     named = different_ids(*(pair.edges.ids(name) for name in ends))
     free = [name for name in pair.nodes.columns if name != label and name not in dropped]
     return choose_id_column(pair.nodes, named, free) == pair.index_column
@@ -151,8 +158,8 @@ _OPTION = re.compile(rf"({'|'.join(IN_PYTHON)})(?![\w-])(?: ('[^']*'|[^\s,;)'\"]
 
 def _argument(found: re.Match[str]) -> str:
     name, value = IN_PYTHON[found[1]], found[2]
-    if name == "directed":
-        return f"directed=True{'' if value is None else f' {value}'}"
+    if name in SWITCHES:
+        return f"{name}=True{'' if value is None else f' {value}'}"
     if value is None or value in ("and", "or"):
         return f"{name}={'[...]' if name in SEVERAL else '...'}{'' if value is None else f' {value}'}"
     value = repr(value.strip("'"))
@@ -319,6 +326,8 @@ def _table(path: Path, data: Any) -> Table | None:
             return _in_memory(path, pa.table({str(name): _cells(np.asarray(cells)) for name, cells in data.items()}))
         if hasattr(data, "__arrow_c_stream__"):
             return _in_memory(path, pa.table(data))
+        if hasattr(data, "collect") and hasattr(data, "lazy"):
+            return _table(path, data.collect())  # a polars LazyFrame
         if hasattr(data, "__dataframe__"):
             return _in_memory(path, pa.interchange.from_dataframe(data))
     except (pa.ArrowException, ValueError, TypeError) as error:

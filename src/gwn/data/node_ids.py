@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from gwn.data.cells import MOSTLY
 from gwn.data.tables import Table
 from gwn.errors import GWNError
 
@@ -27,8 +28,8 @@ def choose_id_column(table: Table, named: Any, columns: Sequence[str]) -> str | 
     columns   those that may hold ids: neither the label nor dropped
 
     Of several such columns one that is called id, node_id or node is taken; where none is, and their cells are not the
-    same, the table is ambiguous and refused. Where no column holds all of them, a column of such a name or the row
-    numbers remain, and the edges that name unknown nodes are reported against it.
+    same, the table is ambiguous and refused. Where no column holds all of them, a column of such a name, one that is
+    meant to hold them (`_meant`) or the row numbers remain, and what is wrong is reported against it.
     """
     usual = next((name for name in columns if name.lower() in ID_NAMES), None)
     if len(named) == 0:
@@ -43,16 +44,34 @@ def choose_id_column(table: Table, named: Any, columns: Sequence[str]) -> str | 
                 f"name; say which one is meant, for example --id-column {holding[0]}"
             )
         return holding[0]
-    if not holding:
-        return usual
-    (only,) = holding
     by_row = pc.all(pc.is_in(named, value_set=row_numbers(table))).as_py()
+    if not holding:
+        meant = None if usual is not None else _meant(table, named, columns)
+        if meant is not None and by_row:
+            raise GWNError(
+                f"{table.path.name}: the edges name nodes by row number, or by column {meant!r}, in which some id is "
+                f"missing or there twice; mend that column, or go by row number with --drop-column {meant}"
+            )
+        return usual or meant
+    (only,) = holding
     if by_row and only not in (usual, _first(table)) and table.ids(only) != row_numbers(table):
         raise GWNError(
             f"{table.path.name}: the edges name nodes by column {only!r} or by row number, which are different nodes; "
             f"say --id-column {only}, or leave the column out with --drop-column {only}"
         )
     return only
+
+
+def _meant(table: Table, named: Any, columns: Sequence[str]) -> str | None:
+    """The one column that holds most of the ids, with hardly a cell twice: ids with a mistake among them."""
+    shares = {}
+    for name in filter(table.is_readable, columns):
+        cells = table.ids(name)
+        if len(pc.unique(cells)) > MOSTLY * table.rows:
+            shares[name] = pc.mean(pc.is_in(named, value_set=cells)).as_py()
+    most = max(shares.values(), default=0.0)
+    best = [name for name, share in shares.items() if share == most]
+    return best[0] if most > MOSTLY and len(best) == 1 else None
 
 
 def _first(table: Table) -> str:

@@ -31,6 +31,7 @@ ROW_NAMES = "the first column, without a name, is taken for row names: left out"
 TASKS = ("classification", "regression")
 WHOLE_NUMBER = re.compile(WHOLE)
 INTEGER = re.compile(r"-?\d{1,18}")
+WHOLE_OR_INTEGER = r"^-?\d+(\.0+)?$"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +47,8 @@ class FeatureSchema:
     task                           classification, or regression: then the label is a number and there are no classes
     label_notation                 how the numbers of a regression are written, see `gwn.data.cells.NOTATIONS`
     no_header                      which of the two tables, edges and nodes, begin with data
+    skip_unknown                   whether edges that name unknown nodes are left out
+    unused_of_edges                columns of the edges that are neither an end nor the weight
     """
 
     columns: tuple[Column, ...]
@@ -61,6 +64,8 @@ class FeatureSchema:
     task: str = "classification"
     label_notation: str = ""
     no_header: tuple[str, ...] = ()
+    skip_unknown: bool = False
+    unused_of_edges: tuple[str, ...] = ()
 
     @classmethod
     def fit(
@@ -220,6 +225,11 @@ class FeatureSchema:
             raise GWNError(f"{table.path.name}: column {self.id_column!r} has no id in row {row}")
         return ids
 
+    @property
+    def special(self) -> dict[str, str | None]:
+        """The columns of ids and of weights by the names of the arguments that choose them."""
+        return {"id_column": self.id_column, "weight_column": self.weight_column}
+
     def decisions(self) -> list[str]:
         """What a person should know about how columns were read, a line each."""
         noted = [column for column in self.columns if column.note not in ("", ASKED)]
@@ -267,10 +277,10 @@ def _may_be_classes(table: Table, name: str) -> bool:
 
 
 def _label_text(table: Table, name: str, whole: bool = True) -> Any:
-    """Labels as text, 1.0 as 1 where all are written so."""
+    """Labels as text, 1.0 as 1 among whole numbers."""
     text = table.text(name)
     filled = text.filter(pc.not_equal(text, ""))
-    if whole and len(filled) and pc.all(pc.match_substring_regex(filled, WHOLE)).as_py():
+    if whole and len(filled) and pc.all(pc.match_substring_regex(filled, WHOLE_OR_INTEGER)).as_py():
         return pc.replace_substring_regex(text, r"\.0+$", "")
     return text
 
@@ -315,8 +325,9 @@ def _target_notation(table: Table, name: str) -> str:
     numeric = pa.types.is_floating(table.columns[name].type) or pa.types.is_integer(table.columns[name].type)
     notation = "" if numeric else choose_notation(table.text(name), table.decimal_comma)
     if notation is None:
+        word = next(cell for cell in table.text(name).to_pylist() if cell) if table.missing(name) < table.rows else ""
         raise GWNError(
-            f"{table.path.name}: label column {name!r} holds words, {table.cell(name, 0)!r} for example, and a "
+            f"{table.path.name}: label column {name!r} holds words, {word!r} for example, and a "
             "regression predicts numbers; name another column with --label-column, or leave out --task regression"
         )
     known = _target(table, name, notation)

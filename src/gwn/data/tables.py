@@ -100,14 +100,16 @@ class Table:
             ) from None
         return pc.if_else(pc.is_in(text, value_set=pa.array(missing, pa.string())), "", text)
 
-    def ids(self, name: str) -> Any:
-        """A column as ids: text, nothing missing; 28.0, or 28,0 beside semicolons, is 28 where all are written so."""
+    def ids(self, name: str, *, merge: bool = False) -> Any:
+        """A column as ids: text, nothing missing; 28.0, or 28,0 beside semicolons, is 28 among whole numbers.
+
+        merge   also where 28 and 28.0 are both there, which are two ids otherwise
+        """
         text = self.text(name, missing=())
-        filled = text.filter(pc.not_equal(text, ""))
-        for mark in (r"\.", ",") if self.decimal_comma else (r"\.",):
-            if len(filled) and pc.all(pc.match_substring_regex(filled, WHOLE.replace(r"\.", mark))).as_py():
-                return pc.replace_substring_regex(text, rf"{mark}0+$", "")
-        return text
+        marks = r"[.,]" if self.decimal_comma else r"\."
+        whole = pc.all(pc.match_substring_regex(text, rf"^(-?\d+({marks}0+)?)?$")).as_py()
+        plain = pc.replace_substring_regex(text, rf"{marks}0+$", "") if whole else text
+        return plain if merge or len(pc.unique(plain)) == len(pc.unique(text)) else text
 
     def numbers(self, name: str, notation: str = "") -> tuple[Floats, Mask]:
         """A column as numbers, NaN where it is missing, and which cells hold something that is no number."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
@@ -497,6 +498,6 @@ def _settings(folder: Path, config: Mapping[str, Any], result: Mapping[str, Any]
         "gwn explain $folder --node ID</code></pre>",
         model=listed({"model": config["model"], **config["settings"]}),
         training=listed({**config["training"], "epoch": config["selection"], "data": config["dataset"]["hash"][:12]}),
-        folder=folder.name,
+        folder=shlex.quote(folder.name),
     )
     return _card("settings", "Settings", body, "wide")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping
 from typing import Any
 
@@ -84,8 +85,8 @@ def model_card(result: Mapping[str, Any], folder: str) -> str:
 
 
 def _word(folder: str) -> str:
-    """A folder's name within a fenced block, on one line and without a fence of its own."""
-    return "".join(sign if sign.isprintable() and sign != "`" else "_" for sign in folder)
+    """A folder's name as a word of a command within a fenced block, on one line and without a fence of its own."""
+    return shlex.quote("".join(sign if sign.isprintable() and sign != "`" else "_" for sign in folder))
 
 
 def _scores(result: Mapping[str, Any]) -> list[str]:

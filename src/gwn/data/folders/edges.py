@@ -19,7 +19,7 @@ import pyarrow.csv
 import pyarrow.parquet
 from numpy.typing import NDArray
 
-from gwn.data.files import endpoint_names
+from gwn.data.edge_columns import endpoint_names
 from gwn.data.tables import (
     INDEX_NAMES,
     SUFFIXES,
@@ -166,7 +166,8 @@ def open_edges(path: Path, source: str | None = None, target: str | None = None,
             separator, names = csv_layout(path, header)
     except (pa.ArrowException, OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise GWNError(what_is_wrong(path, error)) from None
-    ends = endpoint_names(path.name, [name for name in names if name not in INDEX_NAMES], source, target)
+    named = [name for name in names if name not in INDEX_NAMES]
+    ends = endpoint_names(path.name, named, source, target) or named[:2]
     columns = None if header else tuple(names)
     return EdgeFile(path=path, source=ends[0], target=ends[1], separator=separator, columns=columns)
 
