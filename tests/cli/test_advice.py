@@ -30,7 +30,8 @@ def test_describe_and_convert_say_which_columns_were_taken(tables: Tables, comma
     assert described.stdout.startswith(f"{words}; edges.csv: edges go from 'from' to 'to'")
     edges, nodes = map(str, tables)
     converted = command("data", "convert", edges, "--nodes", nodes, "--label-column", "topic", "--out", "folder")
-    assert described.stdout.splitlines()[0] in converted.stderr
+    assert described.stdout.splitlines()[0].endswith(", not used: 'w' (--weight-column names weights)")
+    assert described.stdout.partition(", not used")[0] in converted.stderr
 
 
 @pytest.mark.parametrize(
@@ -55,7 +56,8 @@ def test_edges_in_other_columns_are_found_as_the_message_says(tables: Tables, co
     tables[0].write_text("\n".join(f"{'day' if row == 0 else row},{line}" for row, line in enumerate(lines)))
     tables[0].write_text(tables[0].read_text().replace("from,to", "buyer,seller"))
     describe = ("data", "describe", *of(tables, "--label-column", "topic"))
-    refused = command(*describe)
+    assert "edges go from 'buyer' to 'seller', not used: 'day', 'w'" in command(*describe).stdout
+    refused = command(*describe, "--source-column", "day", "--target-column", "buyer")
     assert refused.returncode == 2
     assert "edges go from column 'day' to 'buyer', choose others with --source-column" in refused.stderr
     assert command(*describe, "--source-column", "buyer", "--target-column", "seller").returncode == 0
