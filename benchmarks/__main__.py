@@ -13,6 +13,7 @@ from benchmarks import (
     defaults,
     epochs,
     explorer,
+    featureless,
     growth,
     hundred_million,
     labels,
@@ -48,6 +49,7 @@ PARTS: dict[str, Part] = {
     "labels": labels.labels,
     "explorer": explorer.explorer,
     "layouts": explorer.layouts,
+    "featureless": featureless.featureless,
     "own-tables": tables.own_tables,
     "large-table": tables.large_table,
 }

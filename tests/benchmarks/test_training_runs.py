@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks import defaults, labels
+from benchmarks import defaults, featureless, labels
 from benchmarks.harness import Settings
 from benchmarks.training_runs import TABLES, graph_named
 
@@ -74,3 +74,15 @@ def test_tables_are_what_they_say() -> None:
     assert found["wine"].graph.num_nodes == 178
     assert found["tumours"].graph.num_nodes == 569
     assert all(data.tables is not None for data in found.values())
+
+
+def test_graphs_without_features_are_judged_against_logistic_regression(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(featureless, "MODELS", ("gwn-sym",))
+    monkeypatch.setattr(featureless, "CONFIG", {**featureless.CONFIG, "epochs": 3})
+    result = featureless.featureless(Settings(work=tmp_path, shrink=10))
+    assert [row["graph"] for row in result.rows] == ["karate", "karate", "les-miserables", "les-miserables"]
+    for reference, wave, verdict in zip(result.rows[::2], result.rows[1::2], result.verdicts, strict=True):
+        assert 70 < reference["accuracy"] <= 100, "eigenvectors know the classes"
+        assert verdict.value == pytest.approx(wave["accuracy"] - reference["accuracy"], abs=1e-3)

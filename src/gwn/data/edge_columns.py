@@ -59,8 +59,8 @@ def choose_ends(
     free = [name for name in edges.columns if name != weight_column and name.lower() not in WEIGHTS]
     free = [name for name in free if edges.is_readable(name)]
     cells = {name: pc.unique(edges.ids(name)) for name in free}
-    readable = [id_column] if id_column in nodes.columns else filter(nodes.is_readable, nodes.columns)
-    columns = [nodes.ids(name) for name in readable]
+    said = [name for name in nodes.columns if name == id_column]
+    columns = [nodes.ids(name) for name in said or nodes.columns if nodes.is_readable(name)]
     found = {held for ids in columns if len(pc.unique(ids)) == nodes.rows and len(held := _held(cells, ids)) > 1}
     found = found or {held for held in [_held(cells, row_numbers(nodes))] if len(held) > 1}
     if any(len(held) > 2 for held in found) or len(found) > 1:
