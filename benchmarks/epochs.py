@@ -20,7 +20,7 @@ from benchmarks.competitors import adam, gwn_model
 from benchmarks.harness import Result, Settings, readable
 from benchmarks.page import Page, Parts
 from benchmarks.problem import problem_of
-from benchmarks.timing import measure
+from benchmarks.timing import Step, measure
 from gwn.data import load_dataset, make_splits
 from gwn.paper.documents import markdown_table
 from gwn.training import TrainConfig
@@ -54,7 +54,7 @@ def epochs(settings: Settings) -> Result:
             task = GraphTask(model, problem.graph, split, config)
             step = partial(train_step, model, partial(node_loss, model, problem.graph, split.train), adam(model))
             whole = partial(train_task, model, task, config)
-            calls = {"step": step, "evaluation": task.evaluate, "epoch": whole}
+            calls: dict[str, Step] = {"step": step, "evaluation": task.evaluate, "epoch": whole}
             timed = measure(calls, seconds=settings.seconds, least=3, clock=time.process_time)
             epoch, evaluation = timed["epoch"].best / EPOCHS, timed["evaluation"].best
             parts = step_parts(step)

@@ -81,7 +81,10 @@ def test_the_same_bits_whatever_the_number_of_threads(graph: Graph) -> None:
             first, second = gwn.kernels.attention(pattern, values, x[:, 0].contiguous(), x[:, 1].contiguous())
             out = torch.ones_like(x)
             other = gwn.kernels.add_two_products_(pattern, first, second, x, out, beta=2.0, diagonal=0.5)
-            found.append((other, out, gwn.kernels.transposed_product(pattern, values, x)))
+            sums = gwn.kernels.pull_back_(
+                pattern, first, second, x, other, x, x[:2], out, beta=-1.0, diagonal=2.0, add=True
+            )
+            found.append((other, out, sums, gwn.kernels.transposed_product(pattern, values, x)))
     finally:
         torch.set_num_threads(before)
     for results in found[1:]:

@@ -86,6 +86,60 @@ def add_two_products(
 
 
 @compiled
+def pull_back(
+    crow: Array,
+    col: Array,
+    values: Array,
+    slopes: Array,
+    grad_next: Array,
+    slopes_x: Array,
+    x: Array,
+    g: Array,
+    grad: Array,
+    sums: Array,
+    beta: float,
+    diagonal: float,
+    add: bool,
+    start: int,
+    end: int,
+) -> None:
+    """`grad <- beta grad + diagonal grad_next + A grad_next`, and while a node's rows are at hand its two sums:
+    `<grad_next, slopes_x>` and `<B grad_next, x>`; with `add`, they reach `grad` by way of `g` as well."""
+    width = x.shape[1]
+    back = np.empty(width, x.dtype)
+    for i in range(start, end):
+        row, own, mine, kept = grad[i], grad_next[i], x[i], slopes_x[i]
+        scale(row, beta)
+        for k in range(width):
+            row[k] += diagonal * own[k]
+            back[k] = 0
+        e, last = crow[i], crow[i + 1]
+        while e + 4 <= last:
+            a0, a1, a2, a3 = values[e], values[e + 1], values[e + 2], values[e + 3]
+            b0, b1, b2, b3 = slopes[e], slopes[e + 1], slopes[e + 2], slopes[e + 3]
+            x0, x1, x2, x3 = grad_next[col[e]], grad_next[col[e + 1]], grad_next[col[e + 2]], grad_next[col[e + 3]]
+            for k in range(width):
+                row[k] += a0 * x0[k] + a1 * x1[k] + a2 * x2[k] + a3 * x3[k]
+                back[k] += b0 * x0[k] + b1 * x1[k] + b2 * x2[k] + b3 * x3[k]
+            e += 4
+        while e < last:
+            a, b, other = values[e], slopes[e], grad_next[col[e]]
+            for k in range(width):
+                row[k] += a * other[k]
+                back[k] += b * other[k]
+            e += 1
+        target = source = beta - beta  # zero, in the type of the others
+        for k in range(width):
+            target += own[k] * kept[k]
+            source += back[k] * mine[k]
+        sums[0, i], sums[1, i] = target, source
+        if add:
+            left, right = g[0], g[1]
+            for k in range(width):
+                row[k] += target * left[k] + source * right[k]
+
+
+@compiled
 def scale(row: Array, beta: float) -> None:
     """`row <- beta row`; with beta = 0 whatever it held is ignored."""
     if beta == 0.0:

@@ -96,13 +96,35 @@ def add_two_products_(
     return product
 
 
+def pull_back_(
+    pattern: Entries,
+    values: Tensor,
+    slopes: Tensor,
+    grad_next: Tensor,
+    slopes_x: Tensor,
+    x: Tensor,
+    g: Tensor,
+    grad: Tensor,
+    *,
+    beta: float,
+    diagonal: float,
+    add: bool,
+) -> Tensor:
+    """The adjoint of a step with attention, see `gwn.compiled.pull_back`; the gradients of the scores, [2, rows]."""
+    sums = grad.new_empty(2, grad.shape[0])
+    crow, col = _arrays(pattern.crow, pattern.col)
+    arrays = (crow, col, *_arrays(values, slopes, grad_next, slopes_x, x, g, grad, sums))
+    kernel = _compiled().pull_back
+    _share_rows(crow, lambda start, end: kernel(*arrays, *_numbers(x, beta, diagonal), add, start, end))
+    return sums
+
+
 def transposed_product(pattern: Entries, values: Tensor, x: Tensor) -> Tensor:
     """`A^T x`."""
     out = x.new_empty(pattern.shape[1], x.shape[1])
     arrays = _arrays(pattern.crow, pattern.col, values, x, out)
     kernel = _compiled().transposed_product
-    threads = min(torch.get_num_threads(), max(1, x.shape[1] // 16))
-    _run([(kernel, (*arrays, *part)) for part in _parts(np.linspace(0, x.shape[1], threads + 1).astype(int))])
+    _share(x.shape[1], lambda start, end: kernel(*arrays, start, end))
     return out
 
 
@@ -110,8 +132,8 @@ def attention(pattern: Entries, weights: Tensor, of_row: Tensor, of_column: Tens
     """For every entry (i, j): `w tanh(r_i + c_j)`, and `w (1 - tanh²)`."""
     values, slopes = torch.empty_like(weights), torch.empty_like(weights)
     arrays = _arrays(pattern.row, pattern.col, weights, of_row, of_column, values, slopes)
-    bounds = np.linspace(0, pattern.nnz, torch.get_num_threads() + 1).astype(int)
-    _run([(_compiled().attention, (*arrays, *part)) for part in _parts(bounds)])
+    kernel = _compiled().attention
+    _share(pattern.nnz, lambda start, end: kernel(*arrays, start, end))
     return values, slopes
 
 
@@ -131,7 +153,7 @@ def keep_entries(
 
 
 def _arrays(*tensors: Tensor) -> tuple[NDArray[Any], ...]:
-    return tuple(tensor.detach().numpy() for tensor in tensors)
+    return tuple([tensor.detach().numpy() for tensor in tensors])
 
 
 def _numbers(like: Tensor, *numbers: float) -> list[Any]:
@@ -148,6 +170,15 @@ def _share_rows(crow: NDArray[Any], kernel: Callable[[int, int], None]) -> None:
         return
     bounds = np.searchsorted(crow, np.linspace(0, int(crow[-1]), threads + 1)[1:-1])
     _run([(kernel, part) for part in _parts(np.concatenate([[0], bounds, [rows]]))])
+
+
+def _share(size: int, kernel: Callable[[int, int], None]) -> None:
+    """Equal parts of `size` places for every thread."""
+    threads = torch.get_num_threads()
+    if threads == 1:
+        kernel(0, size)
+    else:
+        _run([(kernel, part) for part in _parts(np.linspace(0, size, threads + 1).astype(int))])
 
 
 def _parts(bounds: NDArray[Any]) -> list[tuple[int, int]]:

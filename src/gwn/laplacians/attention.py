@@ -48,7 +48,7 @@ class AttentionOperator(Operator):
         # Steps are recomputed on the way back: each draws its mask from a seed of its own, so it draws the same again.
         self.seed = int(torch.randint(2**31, ())) if dropout > 0 else 0
         self._kept: dict[int, tuple[Tensor, SparseMatrix]] = {}
-        self._kept_slopes: dict[int, Tensor] = {}
+        self._kept_slopes: dict[int, tuple[Tensor, Tensor]] = {}
 
     @property
     def parameters(self) -> tuple[Tensor, ...]:
@@ -88,9 +88,15 @@ class AttentionOperator(Operator):
         assert x is not None
         where = self._attended_input(step)
         attended = x if where is None else total.input(where)
-        pull_back = self._pull_back_compiled_ if self._compiled(x, grad_next, grad) else self._pull_back_
-        as_target, as_source = pull_back(n, step, attended, x, grad_next, grad, beta)
         index, g = self._g_index(n), self._g(n)
+        if self._compiled(x, grad_next, grad):
+            sums = self._pull_back_compiled_(n, step, attended, x, grad_next, grad, beta, add=where is None)
+            total.parameters[0][index].addmm_(sums, attended)
+            if where is not None:
+                total.of(where).addmm_(sums.t(), g)
+            self.pull_back_source(n, step, grad_next, total)
+            return grad
+        as_target, as_source = self._pull_back_(n, step, attended, x, grad_next, grad, beta)
         receiver = grad if where is None else total.of(where)
         for side, sums in enumerate((as_target, as_source)):
             total.parameters[0][index, side].addmv_(attended.t(), sums)
@@ -123,32 +129,33 @@ class AttentionOperator(Operator):
 
     def _advance_compiled_(self, n: int, step: Step, attended: Tensor, x: Tensor, x_prev: Tensor) -> None:
         """Overwrite `x_prev` with `M x + step.x_prev x_prev`, and keep `C x` where the way back will want it."""
-        pattern, (as_target, as_source) = self.adjacency.matrix.pattern, self._scores(n, attended)
-        values, slopes = kernels.attention(pattern, self._weights(n, step, self.adjacency.eye), as_target, as_source)
+        pattern, scores = self.adjacency.matrix.pattern, torch.mm(self._g(n), attended.t())
+        values, slopes = kernels.attention(pattern, self._weights(n, step, self.adjacency.eye), scores[0], scores[1])
         numbers = {"beta": step.x_prev, "diagonal": step.x + step.force * self.shift}
         if self.remember:
-            self._kept_slopes[n] = kernels.add_two_products_(pattern, values, slopes, x, x_prev, **numbers)
+            slopes_x = kernels.add_two_products_(pattern, values, slopes, x, x_prev, **numbers)
+            self._kept_slopes[n] = (scores, slopes_x)
         else:
             kernels.add_product_(pattern, values, x, x_prev, **numbers)
 
     def _pull_back_compiled_(
-        self, n: int, step: Step, attended: Tensor, x: Tensor, grad_next: Tensor, grad: Tensor, beta: float
-    ) -> tuple[Tensor, Tensor]:
-        """As `_pull_back_`."""
+        self, n: int, step: Step, attended: Tensor, x: Tensor, grad_next: Tensor, grad: Tensor, beta: float, add: bool
+    ) -> Tensor:
+        """`grad <- beta grad + M^T grad_next`; the gradients of the scores, as targets and as sources, [2, N]. With
+        `add`, these are also carried on to `grad`."""
         pattern, weights = self.adjacency.matrix.pattern, self._weights(n, step, self.adjacency.eye)
-        of_target, of_source = self._scores(n, attended)
-        slopes_x = self._kept_slopes.pop(n, None)
-        if slopes_x is None:
-            _, slopes = kernels.attention(pattern, weights, of_target, of_source)
+        if n in self._kept_slopes:
+            scores, slopes_x = self._kept_slopes.pop(n)
+        else:
+            scores = torch.mm(self._g(n), attended.t())
+            _, slopes = kernels.attention(pattern, weights, scores[0], scores[1])
             slopes_x = kernels.add_product_(pattern, slopes, x, torch.empty_like(x), beta=0.0)
-        as_target = torch.linalg.vecdot(grad_next, slopes_x)
         if not self.adjacency.symmetric or self.dropout > 0.0:
             pattern, order = pattern.transpose
             weights = weights.index_select(0, order)
-        values, slopes = kernels.attention(pattern, weights, of_source, of_target)
-        diagonal = step.x + step.force * self.shift
-        back = kernels.add_two_products_(pattern, values, slopes, grad_next, grad, beta=beta, diagonal=diagonal)
-        return as_target, torch.linalg.vecdot(back, x)
+        values, slopes = kernels.attention(pattern, weights, scores[1], scores[0])
+        tensors = (values, slopes, grad_next, slopes_x, x, self._g(n).contiguous(), grad)
+        return kernels.pull_back_(pattern, *tensors, beta=beta, diagonal=step.x + step.force * self.shift, add=add)
 
     def _scores(self, n: int, attended: Tensor) -> tuple[Tensor, Tensor]:
         """`g(n)^T [x_i || .]` and `g(n)^T [. || x_j]`: what a node adds as a target and as a source."""
