@@ -184,12 +184,15 @@ def test_figures_commands_and_what_is_missing(report: Path, visit: Open) -> None
     image = page.locator("#figure-roots img")
     assert image.evaluate("(img) => img.complete && img.naturalWidth > 0")
     assert "It rises." in image.get_attribute("alt")
-    text = page.inner_text("body")
+    text = page.text_content("body")
     for part in ("gwn reproduce table-toy", "gwn reproduce figure-roots", "gwn reproduce figure-depth", "torch"):
         assert part in text
     assert page.inner_text("#table-toy h3") == "Scores <b>here</b>"
     for anchor in page.locator("nav a").all():
         assert page.locator(anchor.get_attribute("href")).count() == 1
+    assert not page.locator("#environment table").is_visible(), "folded"
+    page.click("nav a[href='#environment']")
+    page.locator("#environment table").wait_for()
 
 
 def test_the_report_on_a_small_screen(report: Path, visit: Open) -> None:

@@ -65,6 +65,15 @@ def test_names_are_only_ever_text(run_page: Path, visit: Open) -> None:
     assert page.evaluate(UNNAMED) == []
 
 
+def test_tables_sort_as_those_of_the_report(run_page: Path, visit: Open) -> None:
+    page = visit(run_page)
+    heads = page.locator("#classes thead th")
+    heads.nth(3).locator("button").click()
+    assert heads.nth(3).get_attribute("aria-sort") == "descending"
+    recall = [float(text) for text in page.locator("#classes tbody td:nth-of-type(3)").all_inner_texts()]
+    assert recall == sorted(recall, reverse=True)
+
+
 def test_the_page_may_not_run_or_load_anything_else(run_page: Path, browser: Any) -> None:
     page = browser.new_context().new_page()
     page.goto(run_page.resolve().as_uri())
