@@ -35,6 +35,9 @@ MASKED = np.where(np.arange(SIZE) % 5 == 0, -1, Y)
 TOPICS = pd.Series([None if kind < 0 else str(NAMES[kind]) for kind in MASKED], dtype="object")
 
 
+STRAY = pd.concat([PAIRS, pd.DataFrame({"from": ["n0"], "to": ["nobody"]})])
+
+
 def small(**options: Any) -> Any:
     """An estimator that learns in a moment."""
     return WaveClassifier(**{"model": "gwn-sym", "epochs": 30, "settings": {"hidden_channels": 8}, **options})
@@ -72,6 +75,14 @@ def test_unknown_classes_in_y(y: Any) -> None:
     assert (train + val, test) == (48, 0)
     assert val in (9, 10)  # a fifth
     assert model.predict().dtype == model.classes_.dtype
+
+
+def test_nullable_booleans_are_classes_and_edges_of_unknown_nodes_can_be_skipped() -> None:
+    y = pd.array([None if kind < 0 else bool(kind) for kind in MASKED], dtype="boolean")
+    model = small(epochs=2).fit(NODES, y, edges=STRAY, skip_unknown=True)
+    assert model.classes_.tolist() == [False, True]
+    assert model.graph_.labelled.sum() == 48
+    assert model.dataset_.dropped["edges of unknown nodes"] == 1
 
 
 def test_the_same_graph_gives_the_same_answer_whatever_holds_it() -> None:
@@ -257,6 +268,10 @@ def test_classes_keep_their_type(tmp_path: Path) -> None:
         (lambda: small(model="gwm").fit(X, Y, edges=EDGES), "unknown model 'gwm'"),
         (lambda: small(graph=(X, EDGES)).fit([0, 1], [0, 1], EDGES), "the graph was given to the constructor"),
         (lambda: small(epochs=2).fit(X, Y, edges=EDGES).predict(X[:, :2]), "X has 2 features"),
+        (lambda: small(epochs=2, settings={"epochs": 3}).fit(X, Y, edges=EDGES), "epochs is given twice"),
+        (lambda: WaveRegressor("mlp").fit(NODES.assign(topic=TOPICS), PAIRS, label="topic"), "use WaveClassifier"),
+        (lambda: WaveClassifier.load("nowhere"), "no run 'nowhere'"),
+        (lambda: small().fit(NODES.assign(topic=TOPICS), STRAY, label="topic"), "skip_unknown=True"),
     ],
 )
 def test_mistakes_are_said(call: Any, said: str) -> None:
