@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -140,9 +141,9 @@ def test_energy_is_kept_by_the_physical_wave_and_explodes_under_the_papers_sign(
     page.select_option("#compare", "sym")
     kinetic = explore(page, "at.panels[1].wave.kinetic")
     assert kinetic[-1] > 1e6 * kinetic[4]
-    assert "Left: Bounded" in page.inner_text("#verdicts")
+    assert "S − I: Bounded" in page.inner_text("#verdicts")
     assert "S has the eigenvalue +1" in page.inner_text("#verdicts")
-    assert "the one on the right" in page.inner_text("#words")
+    assert "the one beside it" in page.inner_text("#words")
 
 
 # ---- what is seen --------------------------------------------------------------------------------------------------
@@ -210,6 +211,8 @@ def test_the_trained_network_is_the_second_view(page: Any) -> None:
     page.select_option("#compare", "heat")
     assert "GCN's smoothing" in page.inner_text("#title-1")
     assert "Smoothing has" in page.inner_text("#words")
+    smoothed = explore(page, "at.panels[1].wave.differences")
+    assert all(0 < after < before for before, after in pairwise(smoothed)), "heat only smooths"
     before = explore(page, PIXELS, 0)
     page.select_option("#edges", "attention")
     assert explore(page, PIXELS, 0) != before

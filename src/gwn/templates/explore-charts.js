@@ -43,7 +43,7 @@
     pen.textAlign = "right";
     const powers = [];
     if (log) for (let k = Math.ceil(bottom); k <= top; k += Math.max(1, Math.ceil((top - bottom) / 4))) powers.push(10 ** k);
-    for (const value of log ? powers : ticksBetween(low, high, 3)) {
+    for (const value of log ? powers : ticksBetween(low, high, 4)) {
       pen.strokeStyle = theme.line;
       pen.beginPath();
       pen.moveTo(LEFT, y(value));

@@ -110,7 +110,7 @@
     by("verdicts").replaceChildren(...verdicts.map(({ bounded, text }, k) => {
       const line = document.createElement("p");
       line.className = "verdict " + (bounded ? "bounded" : "unbounded");
-      line.textContent = (verdicts.length > 1 ? ["Left: ", "Right: "][k] : "") + text;
+      line.textContent = (verdicts.length > 1 ? panels[k].title.split(",")[0] + ": " : "") + text;
       return line;
     }));
     const two = panels.length > 1;
@@ -151,8 +151,8 @@
 
   function drawCharts() {
     charts.draw(panels.map((panel) => panel.wave), state.node, length);
-    by("waveform-title").textContent = `Amplitude of ${graph.called(state.node)}${panels[1] ? ": left solid, right dashed" : ""}`;
-    by("energy-title").textContent = panels[1] ? "Energy: left solid, right dashed" : "Energy: kinetic dashed, potential dotted, their sum solid";
+    by("waveform-title").textContent = `Amplitude of ${graph.called(state.node)}${panels[1] ? ": the first solid, the second dashed" : ""}`;
+    by("energy-title").textContent = panels[1] ? "Energy: of the first solid, of the second dashed" : "Energy: kinetic dashed, potential dotted, their sum solid";
     charts.cursor(state.time);
   }
 

@@ -115,9 +115,9 @@
       const faint = Math.min(0.7, Math.max(0.25, 30 / Math.sqrt(shown.length + 1)));
       members.forEach((group, g) => {
         const sign = (g - 3.5) / 3.5;
-        pen.strokeStyle = signs ? GWN.amplitudeColour(theme, Math.sign(sign) * (0.25 + 0.75 * Math.abs(sign))) : theme.edge;
-        pen.globalAlpha = signs ? 0.25 + 0.65 * Math.abs(sign) : faint * [0.75, 0.42, 0.2][g];
-        pen.lineWidth = signs ? 0.6 + 1.2 * Math.abs(sign) : Math.max(0.6, Math.min(1.4, disc / 4));
+        pen.strokeStyle = signs ? theme[sign < 0 ? "below" : "above"] : theme.edge;
+        pen.globalAlpha = signs ? Math.min(1, 1.6 * faint) * (0.15 + 0.85 * Math.abs(sign)) : faint * [0.75, 0.42, 0.2][g];
+        pen.lineWidth = Math.max(0.6, Math.min(1.4, disc / 4));
         pen.beginPath();
         for (let k = 0; k < group.length; k += 2) {
           pen.moveTo(sx[group[k]], sy[group[k]]);

@@ -170,6 +170,11 @@
       this.kinetic.push(kinetic);
       this.potential.push(potential);
     }
+    // <X, (I - S) X>: how much neighbours differ.
+    this.differences = states.map((x) => {
+      multiply(op, walk ? op.walk : op.symmetric, x, image);
+      return x.reduce((sum, value, i) => sum + unit(i) * value * (value - image[i]), 0);
+    });
     this.norm = states.map((x) => Math.sqrt(x.reduce((sum, value, i) => sum + unit(i) * value * value, 0)));
     this.reach = states.map(reachOf);
 

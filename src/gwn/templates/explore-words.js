@@ -14,6 +14,7 @@
   // One sentence or two about this moment. `moved` nodes have at least 5 % of the amplitude at which colours end.
   GWN.describe = function (graph, state, panels, values) {
     const [first, second] = panels, scale = first.wave.scale(state.time), time = GWN.number(state.time, 3);
+    const hue = state.colour === "amplitude";
     let moved = 0, up = 0, far = 0;
     for (let i = 0; i < graph.nodes; i++) {
       if (Math.abs(values[i]) < 0.05 * scale) continue;
@@ -23,26 +24,25 @@
     }
     const text = [];
     if (state.view === "pulse") {
-      text.push(`A pulse was set free at ${graph.called(state.node)}${graph.about(state.node)}. At t = ${time} it moves ${moved.toLocaleString("en")} of ${many(graph.nodes, "node")}, up to ${many(far, "edge")} away: orange is above zero, blue below.`);
+      text.push(`A pulse was set free at ${graph.called(state.node)}${graph.about(state.node)}. At t = ${time} it moves ${moved.toLocaleString("en")} of ${many(graph.nodes, "node")}, up to ${many(far, "edge")} away${hue ? ": orange is above zero, blue below" : ""}.`);
     } else {
       const at = Math.round(first.wave.place(state.time));
-      text.push(`${first.network}: the score of ${first.signal} on its way through the network, after ${at} of ${many(first.wave.states.length - 1, "step")}. Orange nodes (${up.toLocaleString("en")}) speak for it, blue ones against it.`);
+      text.push(`${first.network}: the score of ${first.signal} on its way through the network, after ${at} of ${many(first.wave.states.length - 1, "step")}. ${up.toLocaleString("en")} nodes speak for it${hue ? " (orange)" : ""}, ${(moved - up).toLocaleString("en")} against it${hue ? " (blue)" : ""}.`);
     }
     if (second) {
       const left = kept(first.wave, state.time), right = kept(second.wave, state.time);
       if (second.smooths) text.push(`Smoothing has ${percent(right)} of the differences between neighbours left that it began with; the wave has ${left < 10 ? percent(left) : GWN.number(left, 2) + " times"} of them.`);
       else {
         const [a, b] = [first, second].map((each) => each.wave.norm[Math.round(each.wave.place(state.time))] / (each.wave.norm[0] || 1));
-        text.push(`By now the wave on the left is ${GWN.number(a, 2)} times as large as at its start, the one on the right ${GWN.number(b, 2)} times.`);
+        text.push(`By now this wave is ${GWN.number(a, 2)} times as large as at its start, the one beside it ${GWN.number(b, 2)} times.`);
       }
     }
     return text.join(" ");
   };
 
-  // What a wave has of the potential energy, the differences between neighbours, that it began with.
+  // What a wave has of the differences between neighbours that it began with.
   function kept(wave, time) {
-    const n = Math.min(wave.potential.length - 1, Math.max(0, Math.round(wave.place(time) - 0.5)));
-    return Math.max(0, wave.potential[n]) / (Math.max(0, wave.potential[0]) || 1);
+    return Math.max(0, wave.differences[Math.round(wave.place(time))]) / (wave.differences[0] || 1);
   }
 
   // Whether the chosen dynamics are bounded, and why. `low` and `high` are the ends of the spectrum of L_a.
