@@ -142,7 +142,7 @@ def last_features(network: nn.Module, graph: Graph) -> Tensor:
         seen.append(inputs[0])
 
     if isinstance(network, GWN):
-        network.precompute = False  # which would never form the features
+        network.precompute = network.evaluates_classes = False  # neither of which would form the features
     handle = last.register_forward_pre_hook(remember)
     try:
         predict_logits(network, graph)
@@ -170,7 +170,7 @@ def finding(accuracies: Mapping[str, Panel]) -> str:
         losses, diverged = [], []
         for title, panel in accuracies.items():
             curves = [series for series in panel.series if series.key == model.key]
-            at = {x: (y, mark) for s in curves for x, y, mark in zip(s.x, s.y, s.marks, strict=True)}
+            at = {x or 0.0: (y, mark) for s in curves for x, y, mark in zip(s.x, s.y, s.marks, strict=True)}
             y, mark = at.get(float(DEPTHS[-1]), (None, ""))
             best = max((value for x, (value, _) in at.items() if value is not None and x <= DEPTHS[-1]), default=None)
             if mark == ALL_DIVERGED:

@@ -248,7 +248,7 @@ def compute(context: Context) -> tuple[CurveData]:
     tau where they were measured, and otherwise the tuned settings with another tau."""
     datasets, runs = (SHOWN[:1], 1) if context.quick else (SHOWN, RUNS)
     plan = points(datasets)
-    cells = {point: found for point in plan if (found := _from_cell(context.results, point)) is not None}
+    cells = {point: there for point in plan if (there := _from_cell(context.results, point)) is not None}
     to_train = [point for point in plan if point not in cells]
     rounds = [(point, number) for number in range(1, runs + 1) for point in to_train]
     in_growth = [point for point in plan if point.dataset == datasets[0]]
