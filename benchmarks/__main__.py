@@ -83,8 +83,8 @@ def bench(
     """Measure training steps against message passing, PyG's GCN and GAT, and their own raw products.
 
     Every figure is a ratio of two things measured in turns, in this run, on this machine. Without a PART: speed,
-    memory and growth. `scale`: the parts on large graphs, an hour. `tables`: `gwn compare` on tables, an hour. `all`:
-    everything.
+    epochs, memory and growth. `scale`: the parts on large graphs, an hour. `tables`: `gwn compare` on tables, an hour.
+    `all`: everything.
 
     Examples:
 
