@@ -55,7 +55,10 @@ PARTS: dict[str, Part] = {
 }
 GROUPS = {
     "small": ("speed", "epochs", "memory", "growth"),
-    "scale": ("arxiv", "depth", "precomputed", "ten-million", "edges", "partitions", "processes"),
+    "scale": (
+        *("arxiv", "depth", "precomputed", "ten-million", "bank-files", "hundred-million"),
+        *("edges", "partitions", "processes"),
+    ),
     "tables": ("own-tables", "large-table"),
     "all": tuple(PARTS),
 }
@@ -83,8 +86,8 @@ def bench(
     """Measure training steps against message passing, PyG's GCN and GAT, and their own raw products.
 
     Every figure is a ratio of two things measured in turns, in this run, on this machine. Without a PART: speed,
-    epochs, memory and growth. `scale`: the parts on large graphs, an hour. `tables`: `gwn compare` on tables, an hour.
-    `all`: everything.
+    epochs, memory and growth. `scale`: the parts on large graphs, two hours and some 20 GB of disk. `tables`:
+    `gwn compare` on tables, an hour. `all`: everything.
 
     Examples:
 
