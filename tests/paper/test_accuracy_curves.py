@@ -36,15 +36,20 @@ def _panel(**curves: dict[float, float | None]) -> Panel:
 
 
 def test_a_curve_has_means_intervals_and_what_diverged() -> None:
-    points = [(2.0, [_run(0.8), _run(0.9)]), (4.0, [_run(None), _run(0.7)]), (8.0, [_run(None), _run(None)])]
+    points = [
+        (2.0, [_run(0.8), _run(0.9), _run(0.85)]),
+        (4.0, [_run(None), _run(0.7)]),
+        (8.0, [_run(None), _run(None)]),
+    ]
     curve = accuracy_series("GCN", "gcn", points)
     assert curve.y[0] == pytest.approx(85.0)
     assert curve.y[1:] == (70.0, None)
     assert curve.low[0] is not None
     assert curve.low[0] < 80 < 90 < (curve.high[0] or 0)
+    assert accuracy_series("GCN", "gcn", [(2.0, [_run(0.8), _run(0.9)])]).low == (None,), "two runs tell too little"
     assert curve.low[1:] == (None, None)
     assert curve.marks == ("", "1 of 2 diverged", "diverged")
-    assert runs_a_point(runs for _, runs in points[:2]) == "2 runs"
+    assert runs_a_point(runs for _, runs in points[1:]) == "2 runs"
     assert runs_a_point([[_run(0.1)], [_run(0.1)] * 3]) == "1 to 3 runs"
 
 

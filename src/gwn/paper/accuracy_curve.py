@@ -15,6 +15,10 @@ ALL_DIVERGED = "diverged"
 """The mark of a place where no run finished; where some did, it says how many did not, "2 of 5 diverged"."""
 
 
+FEW = 3
+"""Fewer runs than this have no interval: that of two, with one degree of freedom, would fill the panel."""
+
+
 def accuracy_series(label: str, key: str, points: Sequence[tuple[float, Sequence[RunResult]]]) -> Series:
     """The mean test accuracy in per cent over x, with its 95 % interval, of the runs that finished."""
     finished = [[run for run in runs if run.test is not None] for _, runs in points]
@@ -27,8 +31,8 @@ def accuracy_series(label: str, key: str, points: Sequence[tuple[float, Sequence
         key=key,
         x=numbers([x for x, _ in points]),
         y=numbers([None if s is None else 100 * s.mean for s in summaries]),
-        low=numbers([None if s is None or s.low is None else 100 * s.low for s in summaries]),
-        high=numbers([None if s is None or s.high is None else 100 * s.high for s in summaries]),
+        low=numbers([None if s is None or s.low is None or s.count < FEW else 100 * s.low for s in summaries]),
+        high=numbers([None if s is None or s.high is None or s.count < FEW else 100 * s.high for s in summaries]),
         marks=tuple(_mark(len(runs), len(kept)) for (_, runs), kept in zip(points, finished, strict=True)),
     )
 

@@ -152,7 +152,7 @@ def last_features(network: nn.Module, graph: Graph) -> Tensor:
 
 
 CAPTION = (
-    "Test accuracy (mean, and for the coloured curves its 95 % interval as a band) and Dirichlet energy "
+    "Test accuracy (mean, and for the coloured curves its 95 % interval from three runs on) and Dirichlet energy "
     "tr(X'(I - A)X)/||X||² of the features that the last linear map sees, against the number of layers; tau = 1, so a "
     "layer is a step of the wave. All are {width} wide; the other settings are those that each model's search chose at "
     "a depth of its own{default}, not chosen again for each depth. Dotted: the best peer of the tables. Crosses below: "

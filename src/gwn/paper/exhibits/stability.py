@@ -177,11 +177,11 @@ def measured_growth(states: Tensor) -> float:
 
 
 CAPTION = (
-    "Test accuracy (mean, with its 95 % interval as a band) against the step length tau; dotted: the best peer of the "
-    "tables. {tuned}Last panel: growth per step on {growth}, predicted from the spectrum (lines) and measured over the "
-    "second half of a run of {steps} steps or more (markers); 1 is bounded. GWN-sym and GWN-fa grow for every tau. "
-    "Leapfrog on the physical wave ends at its bound; Newmark takes any step. GRAND is the heat equation by explicit "
-    "Euler. Crosses below: every run diverged; a white cross on a point: some did."
+    "Test accuracy (mean, and from three runs on its 95 % interval) against the step length tau; dotted: the best peer "
+    "of the tables. {tuned}Last panel: growth per step on {growth}, predicted from the spectrum (lines) and measured "
+    "over the second half of a run of {steps} steps or more (markers); 1 is bounded. GWN-sym and GWN-fa grow for every "
+    "tau. Leapfrog on the physical wave ends at its bound; Newmark takes any step. GRAND is the heat equation by "
+    "explicit Euler. Crosses below: every run diverged; a white cross on a point: some did."
 )
 
 
