@@ -38,14 +38,12 @@ def bank_files(settings: Settings) -> Result:
     kept = Kept(settings.work / "bank-files.json")
     rows = []
     for name in names:
-        found = {}
         for how in HOW:
             scores = []
             for run in range(RUNS):
                 settings.say(f"{name}, {how}, run {run + 1}")
                 described = {"dataset": name, "how": how, "run": run, "epochs": EPOCHS, "width": WIDTH, "batch": BATCH}
                 scores.append(kept.get(described, lambda: {"test": _run(name, how, run, settings.work)})["test"])  # noqa: B023
-            found[how] = scores
             rows.append({"dataset": name, "network": how, "mean": statistics.mean(scores), "runs": RUNS})
     facts = {"epochs": EPOCHS, "width": WIDTH, "batch": BATCH}
     return Result(rows=rows, facts=facts, notes=notes)
@@ -77,13 +75,12 @@ def folder_of(data: Dataset, path: Path) -> GraphFolder:
     except GWNError:
         pass
     graph, nodes = data.graph, data.graph.num_nodes
-    both = torch.cat([graph.edge_index, graph.edge_index.flip(0)], 1)
-    keys = (both[0] * nodes + both[1])[both[0] != both[1]].unique()
-    rows, columns = keys // nodes, keys % nodes
+    row, column = torch.cat([graph.edge_index, graph.edge_index.flip(0)], 1).numpy()
+    keys = np.unique((row * nodes + column)[row != column])
     dense = graph.x.to_dense() if graph.is_sparse else graph.x
     arrays = {
-        "indptr": np.concatenate([[0], np.cumsum(np.bincount(rows.numpy(), minlength=nodes))]),
-        "indices": columns.numpy(),
+        "indptr": np.concatenate([[0], np.cumsum(np.bincount(keys // nodes, minlength=nodes))]),
+        "indices": keys % nodes,
         "y": graph.labels.numpy(),
     }
     with new_folder(path) as folder:

@@ -171,7 +171,8 @@ def _new_keys(path: Path, arcs: int, known: NDArray[np.int64]) -> NDArray[np.int
         file.truncate(8 * arcs)
     keys: Any = np.memmap(path, dtype=np.int64, mode="r")
     near = np.searchsorted(keys, asked).clip(max=arcs - 1)
-    return asked[keys[near] != asked]
+    new: NDArray[np.bool_] = keys[near] != asked
+    return asked[new]
 
 
 def _chunks(path: Path) -> Any:
