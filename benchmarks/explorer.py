@@ -20,7 +20,7 @@ from torch import Tensor
 from benchmarks.harness import Result, Settings, Verdict
 from gwn.data import contextual_sbm, load_dataset
 from gwn.errors import GWNError
-from gwn.explore.layout import choose_nodes, force_layout, node_radius, spread
+from gwn.explore.layout import choose_nodes, force_layout, node_radius, smooth_start, spread
 from gwn.explore.page import write_page
 from gwn.explore.subject import Subject
 
@@ -183,7 +183,7 @@ def linlog_layout(pairs: Tensor, nodes: int, iterations: int = 200) -> Tensor:
     both = torch.cat([pairs, pairs.flip(0)], 1).numpy()
     joined = csr_array((np.ones(both.shape[1]), (both[0], both[1])), shape=(nodes, nodes))
     row, weight = np.repeat(np.arange(nodes), np.diff(joined.indptr)), torch.from_numpy(1.0 + np.diff(joined.indptr))
-    position = torch.from_numpy(np.random.default_rng(0).standard_normal((nodes, 2))) * nodes**0.5 / 2
+    position = smooth_start(joined, nodes, weight - 1).double() * nodes**0.5  # the same start as ours
     for step in range(iterations):
         near = torch.cdist(position, position).square().add_(0.01).reciprocal_() * weight[None, :]
         push = (position * near.sum(1, keepdim=True) - near @ position) * weight[:, None]

@@ -131,7 +131,7 @@ def force_layout(pairs: Tensor, nodes: int, on_step: OnStep | None = None) -> Te
     both = torch.cat([pairs, pairs.flip(0)], dim=1).numpy()
     joined = csr_array((np.ones(both.shape[1], dtype=np.float32), (both[0], both[1])), shape=(nodes, nodes))
     degree = torch.from_numpy(np.diff(joined.indptr)).float()
-    position = _smooth_start(joined, nodes, degree) * nodes**0.5
+    position = smooth_start(joined, nodes, degree) * nodes**0.5
     for step in range(ITERATIONS):
         force = _repulsion(position) + _attraction(position, joined) - GRAVITY * position
         move = force / (1 + PULL * degree)[:, None]
@@ -195,7 +195,7 @@ def _repulsion(position: Tensor) -> Tensor:
     return out
 
 
-def _smooth_start(joined: Any, nodes: int, degree: Tensor) -> Tensor:
+def smooth_start(joined: Any, nodes: int, degree: Tensor) -> Tensor:
     """Random numbers, smoothed by a lazy random walk and kept apart: the outline of the graph at little cost.
 
     A walk takes the square of a distance to get there, so a graph that is wide, such as a grid, is smoothed longer; one
