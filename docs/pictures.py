@@ -111,7 +111,7 @@ FIGURES = tuple(sorted(path.stem for path in (ROOT / "results" / "figures").glob
 
 PICTURES: dict[str, Picture] = {
     **{f"{name}.png": _figure(name) for name in FIGURES},
-    **{f"finding-{name}.png": _finding(f"finding-{name}") for name in ("shift", "filters", "webkb")},
+    **{f"finding-{name}.png": _finding(f"finding-{name}") for name in ("shift", "filters", "webkb", "twin")},
     "growth.png": _benchmark("results/bench/growth.json"),
     "scale.png": _benchmark("results/bench/scale.json"),
     "wave.gif": _script("-m", "gwn", "explore", "cora", "--animate", inputs=("src/gwn/explore/animate.py",), slow=True),
