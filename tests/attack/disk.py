@@ -89,7 +89,7 @@ class Disk:
             disk.sync(handle)
 
         io.open = builtins.open = opened
-        os.open, os.fsync = created, synced
+        os.open, os.fsync = created, synced  # type: ignore[assignment]
         for name in ("replace", "rename", "unlink", "rmdir", "mkdir", "chmod", "ftruncate"):
             setattr(os, name, self._counted(getattr(os, name)))
         import gwn.io
