@@ -15,7 +15,7 @@ def test_the_table_is_that_of_the_record() -> None:
     if record.is_file():
         assert filled(page, json.loads(record.read_text())) == page
     else:
-        assert "Not run yet" in page
+        assert "There is no record of a whole one yet" in page
 
 
 def test_parts_that_several_processes_shared_are_added_up() -> None:

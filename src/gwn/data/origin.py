@@ -27,6 +27,7 @@ def open_origin(origin: Mapping[str, Any] | None) -> Dataset:
     if "graph" in origin:
         return load_graph_file(Path(origin["graph"]), directed=directed, task=origin.get("task", "classification"))
     if "schema" in origin:
+        require_shape(origin, {"edges": str, "nodes": str}, "the origin of this run")
         schema = FeatureSchema.from_json(origin["schema"])
         edges, nodes = Path(origin["edges"]), Path(origin["nodes"])
         for gone in (path for path in (edges, nodes) if not path.exists()):
