@@ -140,6 +140,22 @@ def test_a_comparison_in_which_nothing_can_be_trained_says_why(
         run(dataset, tmp_path, models=("mlp",))
 
 
+def test_final_runs_that_all_fail_in_the_end_are_told_with_their_reason(
+    dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    do = Workshop.do
+
+    def full(self: Workshop, task: Any) -> Any:
+        if task["do"] == "measure" and task["runs"] > 1:
+            return {"failed": "the disk is full"}
+        return do(self, task)
+
+    monkeypatch.setattr(Workshop, "do", full)
+    said = r"no model could be measured \(MLP: the disk is full\); once that is mended, the same command goes on"
+    with pytest.raises(GWNError, match=said):
+        run(dataset, tmp_path, models=("mlp",))
+
+
 def test_a_time_in_which_nothing_trains_is_said(dataset: Dataset, tmp_path: Path) -> None:
     with pytest.raises(GWNError, match=r"no model could be measured .*; give more time with --time"):
         run(dataset, tmp_path, seconds=0.001)

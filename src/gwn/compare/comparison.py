@@ -218,7 +218,8 @@ def judge(course: Course, runs: int, seconds: float, blend: Blend | None) -> Com
                 (model_spec(name).for_task(course.dataset.task).title, reason) for name, reason in course.lost.items()
             )
         )
-        raise GWNError(f"no model could be measured ({why}); give more time with --time")
+        way = "give more time with --time" if "time" in why else "once that is mended, the same command goes on"
+        raise GWNError(f"no model could be measured ({why}); {way}")
     split, metric = course.final[0], METRICS[course.dataset.metric]
     nodes = {"val": split.val.numel(), "test": split.test.numel()}
 

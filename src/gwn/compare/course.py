@@ -387,7 +387,7 @@ class Course:
 
     def _change(self, pool: Pool, runs: int) -> None:
         """Train the best model with each change on the same splits, and keep the one that validation likes more."""
-        if self.dataset.task != "classification" or not runs:
+        if self.dataset.task != "classification" or not runs or self.all_lost:
             return
         best = self.ahead(runs)
         if {"features", "edges"} <= {*model_spec(best).ignores}:
@@ -435,7 +435,7 @@ class Course:
 
     def blend(self, runs: int) -> Blend | None:
         """What is saved: the best models on validation together, or the best alone; None for numbers."""
-        if self.dataset.task != "classification" or not self.measured:
+        if self.dataset.task != "classification" or self.all_lost:
             return None
         whole = {
             name: found[:runs]
@@ -449,6 +449,11 @@ class Course:
         self._say("blending")
         names = [ahead, *(name for name in ranked if name != ahead)][:CANDIDATES]
         return make_blend(self.dataset, self.final[:runs], {name: self.root / self.folders[name] for name in names})
+
+    @property
+    def all_lost(self) -> bool:
+        """Whether no model has a final run that counts: `judge` then says why."""
+        return self.measured.keys() <= self.lost.keys()
 
     def ahead(self, runs: int) -> str:
         """The model that is best on validation, among those that finished the most runs; ties go to the lower loss."""
