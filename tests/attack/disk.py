@@ -83,10 +83,10 @@ class Disk:
                 disk.step(path)
             return real_create(path, flags, *rest, **named)
 
-        def synced(fd: Any) -> None:
-            disk.step(fd)
-            real_sync(fd)
-            disk.sync(fd)
+        def synced(handle: Any) -> None:
+            disk.step(handle)
+            real_sync(handle)
+            disk.sync(handle)
 
         io.open = builtins.open = opened
         os.open, os.fsync = created, synced  # type: ignore[assignment]
