@@ -10,8 +10,12 @@ import pytest
 import torch
 from hypothesis import settings
 
+import gwn.memory
 import gwn.sparse
 from seeds import SEED, reseed
+
+FRESH_PROCESS = 400_000_000
+"""What Python with PyTorch and this package holds, about."""
 
 torch.set_num_threads(int(os.environ.get("GWN_TEST_THREADS", "1")))
 
@@ -25,6 +29,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def seeded() -> None:
     """Every test draws the same random numbers, whatever ran before it and on whichever worker it runs."""
     reseed()
+
+
+@pytest.fixture(autouse=True)
+def as_in_a_process_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker holds what hundreds of tests have loaded; `--memory` counts what a command adds to a fresh process."""
+    resident = gwn.memory.resident_bytes
+    before = resident()
+    monkeypatch.setattr(gwn.memory, "resident_bytes", lambda: FRESH_PROCESS + max(0, resident() - before))
 
 
 @pytest.fixture(scope="session")

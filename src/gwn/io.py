@@ -97,6 +97,8 @@ def make_folder(path: Path) -> None:
     while not path.exists():
         new.append(path)
         path = path.parent
+    if not path.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, "Not a directory", str(path))
     for folder in reversed(new):
         folder.mkdir(exist_ok=True)
         with suppress(OSError):  # Windows and some network disks know no flushing of a folder

@@ -99,6 +99,11 @@ def left_of(memory: int) -> int:
     return memory - resident_bytes()
 
 
+def budget(memory: int | None) -> int:
+    """The bytes that the process may hold; None: a gibibyte more than it does, whatever else a notebook has loaded."""
+    return resident_bytes() + (1 << 30) if memory is None else memory
+
+
 def require_left(what: str, needed: int, memory: int, advice: str = "") -> int:
     """What is left of the memory, refused where it is less than `needed`, with the number that would do."""
     left = left_of(memory)

@@ -158,7 +158,7 @@ def test_cost_on_paper() -> None:
     assert one.product == 1000 * (8 + 32) + 100 * 64
     assert step_of_sym(one) == 2 * one.product
     assert step_of_fa(one) > 1.5 * step_of_sym(one)
-    assert columns_in(1600 * 10, 100) == 10
+    assert columns_in(2 * 400 * 10, 100) == 10  # two states of 100 nodes, four bytes each
 
 
 def test_generated_graphs_are_simple_and_always_the_same() -> None:

@@ -19,13 +19,13 @@ import pytest
 
 import gwn.data.folders.edges
 import gwn.data.folders.nodes
+import gwn.memory
 from gwn.cli.main import main
 from gwn.data.folders.convert import convert
 from gwn.data.folders.edges import WholeIds, open_edges
 from gwn.data.folders.folder import GraphFolder
 from gwn.data.folders.nodes import ParquetColumns, open_nodes
 from gwn.errors import GWNError
-from gwn.memory import resident_bytes
 
 NODES, EDGES = 900, 4000
 
@@ -99,14 +99,14 @@ def test_memory_below_one_column(tables: tuple[Path, Path], tmp_path: Path, caps
     assert len(said.splitlines()) == 1
     assert "one column of 900 rows needs about" in said
     advised = said.split("--memory ")[1].split()[0]
-    assert int(advised.removesuffix("MB")) * 10**6 > resident_bytes() / 2
+    assert int(advised.removesuffix("MB")) * 10**6 > gwn.memory.resident_bytes() / 2
 
 
 def test_csv_of_nodes_that_is_too_large_is_told_of_parquet(tables: tuple[Path, Path]) -> None:
     nodes = tables[1].with_suffix(".csv")
     pa.csv.write_csv(pq.read_table(tables[1]), nodes)
     with pytest.raises(GWNError, match=r"write it as Parquet, which is read column by column, or use --memory \d+MB"):
-        open_nodes(nodes, header=True, memory=resident_bytes() // 2)
+        open_nodes(nodes, header=True, memory=gwn.memory.resident_bytes() // 2)
 
 
 def test_a_disk_that_is_too_small_is_told_first(

@@ -158,7 +158,7 @@ def test_a_figure_is_read() -> None:
 def later(path: Path) -> None:
     """The JSON file as a later version would write it."""
     data = json.loads(path.read_text())
-    data["format"] = "gwn-graph-2" if isinstance(data["format"], str) else data["format"] + 1
+    data["format"] = "gwn-graph-2" if isinstance(data["format"], str) else data["format"] + 100
     path.write_text(json.dumps(data))
 
 

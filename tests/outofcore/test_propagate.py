@@ -14,12 +14,13 @@ import numpy as np
 import pytest
 import torch
 
+import gwn.memory
 import gwn.outofcore.propagate
 from gwn.cli.main import main
 from gwn.data.folders.folder import GraphFolder
 from gwn.data.folders.generate import BlockModel, generate_folder
 from gwn.errors import GWNError
-from gwn.memory import parse_memory, resident_bytes
+from gwn.memory import parse_memory
 from gwn.networks import GWN
 from gwn.networks.precomputed import propagated_features
 from gwn.outofcore.fit import fit_files, logits_of_rows, predict_files
@@ -95,7 +96,7 @@ def test_training_from_files_learns_as_in_memory(folder: GraphFolder, tmp_path: 
         features,
         split,
         config,
-        memory=resident_bytes() + gwn.outofcore.fit.SPARE + 2**23,
+        memory=gwn.memory.resident_bytes() + gwn.outofcore.fit.SPARE + 2**23,
     )
     assert abs(again.test - from_files.test) < 0.05
 

@@ -462,9 +462,11 @@ def _category(table: Table, name: str, filled: Any, missing: bool) -> Column:
 
 
 def _differs_at_once(column: Any) -> bool:
-    """Whether the first cells of a column of numbers are more than a pair, which might be yes and no: then the others
-    need not be written as text to know what it is."""
-    return len(pc.unique(column.slice(0, MANY).drop_null())) > 4
+    """Whether the first cells of a column of numbers are more than a pair, which might be yes and no, and no dates such
+    as 20240131: then the others need not be written as text to know what it is."""
+    first = pc.unique(column.slice(0, MANY).drop_null())
+    dates = pa.types.is_integer(column.type) and are_compact_dates(pc.cast(first, pa.string()))
+    return len(first) > 4 and not dates
 
 
 def _is_boolean(table: Table, name: str, distinct: Any) -> bool:

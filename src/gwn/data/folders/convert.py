@@ -24,6 +24,7 @@ from gwn.data.tables import Table
 from gwn.errors import GWNError
 from gwn.graph import UNLABELLED
 from gwn.io import require_space
+from gwn.memory import budget
 from gwn.registry import require_known
 
 BYTES_OF_A_LINE = 6
@@ -46,7 +47,7 @@ def convert(
     target_column: str | None = None,
     drop_columns: Sequence[str] = (),
     no_header: Sequence[str] = (),
-    memory: int = 1 << 30,
+    memory: int | None = None,
     force: bool = False,
     on_done: OnDone = lambda what, share: None,
 ) -> GraphFolder:
@@ -54,8 +55,10 @@ def convert(
 
     The columns of the node table are encoded as `gwn train --nodes` does.
 
-    memory   bytes this process may hold: one column of a Parquet file of nodes, or a whole CSV file of them, must fit
+    memory   bytes this process may hold: one column of a Parquet file of nodes, or a whole CSV file of them, must fit;
+             None: a gibibyte more than it holds already
     """
+    memory = budget(memory)
     for which in no_header:
         require_known("table without a header", which, ("edges", "nodes"))
     file = open_edges(Path(edges), source_column, target_column, header="edges" not in no_header)

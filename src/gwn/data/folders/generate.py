@@ -19,6 +19,7 @@ from gwn.data.folders.folder import FolderWriter, GraphFolder, new_folder
 from gwn.errors import MOST_SEED, GWNError, require_between
 from gwn.graph import MOST_CLASSES
 from gwn.io import require_space
+from gwn.memory import budget
 from gwn.registry import lookup
 
 SKEW = 0.6
@@ -243,16 +244,19 @@ def generate_folder(
     model: BlockModel,
     out: Path,
     *,
-    memory: int = 1 << 30,
+    memory: int | None = None,
     force: bool = False,
     on_part: OnPart = lambda what, done, total: None,
 ) -> GraphFolder:
-    """Write the graph; `on_part` hears how far it is."""
+    """Write the graph; `on_part` hears how far it is.
+
+    memory   bytes this process may hold; None: a gibibyte more than it does
+    """
     arcs, row = 2 * model.edges, 4 * model.features + 14
     require_space(out, model.nodes * row + (4 + 8) * arcs)  # arrays, and the arcs while they are sorted
     with new_folder(out, force=force) as folder:
         _write_nodes(model, folder, on_part)
-        _write_edges(model, folder, memory, on_part)
+        _write_edges(model, folder, budget(memory), on_part)
         folder.facts = {
             "name": out.name,
             "classes": model.classes,
