@@ -121,11 +121,11 @@ class Campaign:
             yield case.name, bounds.attack(case, arena.fresh(self.tables, self.place / "case"))
 
     def faults(self, first: int) -> Iterator[Attempt]:
-        """All of them at full scale; below it a tenth of those of slow commands."""
+        """All of them at full scale; below it every third, of every kind in turn, and a tenth of slow commands."""
         done, number, (k, n) = 0, 0, self.share
         for subject in SUBJECTS:
             sweep = faults.Sweep(self.undisturbed(subject))
-            every = 10 if subject.slow and self.scale["faults"] < 1 else 1
+            every = 1 if self.scale["faults"] == 1 else 10 if subject.slow else 3
             for fault in sweep.whole.faults[::every]:
                 number += 1
                 if number // BLOCK % n != k:
