@@ -17,7 +17,7 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="the campaign forks and reads /proc"),
 ]
 CLONE = Path(__file__).parents[2]
-LEAST = {"bounds": 90, "corpus": 10, "crowds": 4, "flips": 20, "mutations": 500, "faults": 1000}
+LEAST = {"bounds": 90, "corpus": 10, "crowds": 4, "flips": 20, "mutations": 500, "faults": 500}
 
 
 @pytest.mark.parametrize("parts", [("faults",), ("bounds", "corpus", "crowds", "flips", "mutations")], ids=" ".join)

@@ -202,6 +202,12 @@ def test_laplacian_scheme_and_tau_answer_at_once(page: Any) -> None:
     assert "grows like cosh t for every tau" in page.inner_text("#verdicts")
 
 
+def test_a_frame_that_began_before_play_does_not_turn_time_back(page: Any) -> None:
+    page.evaluate("() => { performance.now = () => 1e9; GWN.explorer.play(); delete performance.now; }")
+    until(page, "at.state.time > 0.05")
+    page.evaluate("GWN.explorer.pause()")
+
+
 def test_the_trained_network_is_the_second_view(page: Any) -> None:
     page.click("#view-network")
     page.evaluate("GWN.explorer.pause()")

@@ -221,7 +221,8 @@
   const seconds = () => (state.view === "pulse" ? SECONDS : Math.min(12, Math.max(4, 1.2 * length)));
   function frame(now) {
     if (!state.playing) return;
-    state.time += Math.min(0.25, (now - before) / 1000) * (length / seconds());
+    // the time of a frame is that of its beginning, which may be before play() was called
+    state.time += Math.min(0.25, Math.max(0, now - before) / 1000) * (length / seconds());
     before = now;
     if (state.time > length) {
       if (film) { state.time = length; paint(); endFilm(); return; }
