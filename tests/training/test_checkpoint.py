@@ -44,28 +44,35 @@ class Numbers(Task):
         raise AssertionError
 
 
-def run(path: Path | None = None, stop: int = 0, key: str = "a run", select: str = "score") -> Fit:
+class Grouped(nn.Linear):
+    """A network whose weight may be a group apart, so that it comes after the bias in the optimiser."""
+
+    parameter_group = ("weight",)
+
+
+def run(path: Path | None = None, stop: int = 0, key: str = "a run", **options: Any) -> Fit:
     """Train a small network, stopping in the middle of epoch `stop`."""
     reseed(0)
-    model = nn.Linear(3, 1)
+    model = Grouped(3, 1)
     checkpoints = None if path is None else Checkpoints(path, key, seconds=0.0)
     resumed = None if checkpoints is None else checkpoints.load()
     task = Numbers(model, done=0 if resumed is None else resumed.progress.epoch, stop=stop)
-    return train_task(model, task, replace(CONFIG, select=select), resumed=resumed, checkpoints=checkpoints)
+    return train_task(model, task, replace(CONFIG, **options), resumed=resumed, checkpoints=checkpoints)
 
 
 def facts(fitted: Fit) -> dict[str, Any]:
     return {name: value for name, value in vars(fitted).items() if name not in ("weights", "seconds")}
 
 
+@pytest.mark.parametrize("options", [{}, {"group_lr": 0.02, "group_weight_decay": 0.1}], ids=["plain", "groups"])
 @pytest.mark.parametrize("stop", [2, 5, 7])
-def test_goes_on_as_if_nothing_had_happened(stop: int, tmp_path: Path) -> None:
-    whole = run()
+def test_goes_on_as_if_nothing_had_happened(stop: int, options: dict[str, Any], tmp_path: Path) -> None:
+    whole = run(**options)
     assert whole.epochs == 7  # three epochs of patience after the fourth
     path = tmp_path / "run.checkpoint"
     with pytest.raises(Stop):
-        run(path, stop)
-    again = run(path)
+        run(path, stop, **options)
+    again = run(path, **options)
     assert facts(again) == facts(whole)
     for name, weight in whole.weights.items():
         assert torch.equal(again.weights[name], weight)

@@ -14,6 +14,7 @@ from gwn.training import TrainConfig
 from gwn.tuning import Search, SearchJob, run_search
 from gwn.tuning.objective import SETTINGS, SPLITS, START, TRAINING
 from gwn.tuning.spaces import SPACES
+from gwn.tuning.winner import final_experiment
 from gwn.tuning.workers import work
 
 MakeSearch = Callable[..., Search]
@@ -73,7 +74,7 @@ def test_starts_have_settings_of_their_model(model: str) -> None:
     spec = model_spec(model)
     for number, start in enumerate(SPACE.starts_of(spec)):
         parameters, beyond = SPACE.start(number, spec, {})
-        assert {*start} <= {*spec.settings(), *TrainConfig().to_json()}
+        assert {*start} <= {*spec.settings(), *TrainConfig.__dataclass_fields__}
         assert parameters or beyond
 
 
@@ -94,6 +95,25 @@ def test_first_trial_has_the_defaults_also_where_no_dimension_reaches(
     assert len(first.user_attrs[SPLITS]) == 2
     assert first.params["num_layers"] == 8
     assert len({trial.user_attrs[TRAINING]["lr"] for trial in trials}) == 3  # the first two have the authors'
+
+
+def test_a_filter_has_a_learning_rate_and_a_decay_of_its_own(make_search: MakeSearch, make_job: MakeJob) -> None:
+    """By default those of all weights, then those of its authors on Texas, then what the sampler chooses."""
+    search = make_search("epochs=1", model="bernnet", space="peers", search_splits=1)
+    first, second, _, sampled = run(make_job(search, 4), search)
+    assert not {"group_lr", "group_weight_decay"} & first.user_attrs[TRAINING].keys()
+    assert second.user_attrs[TRAINING]["group_lr"] == 0.002
+    assert second.user_attrs[TRAINING]["group_weight_decay"] == 0.0
+    assert 0.001 <= sampled.user_attrs[TRAINING]["group_lr"] <= 0.1
+    final = final_experiment(search, "a study", sampled, 1)
+    assert final.config.group_lr == sampled.user_attrs[TRAINING]["group_lr"]
+
+
+@pytest.mark.parametrize("model", sorted(MODELS))
+def test_rates_of_a_group_are_searched_exactly_where_the_network_has_one(model: str) -> None:
+    spec = model_spec(model)
+    searched = {"group_lr", "group_weight_decay"} & {dimension.setting for dimension in spec.search}
+    assert len(searched) == (2 if hasattr(spec.network_class, "parameter_group") else 0)
 
 
 def test_defaults_out_of_reach_are_tried_all_the_same(make_search: MakeSearch, make_job: MakeJob) -> None:

@@ -2,21 +2,52 @@
 
 from __future__ import annotations
 
-from gwn.dimension import Dimension, choices
+from gwn.dimension import Dimension, Value, choices
 from gwn.models.spec import ModelSpec
 from gwn.registry import lookup
 
 _BOTH = (False, True)
+_AUTHORS = {"reference": True}
+"""The form of the authors' code is the default where it differs from the paper's, which is `reference=false`."""
+_PAPERS = {"reference": False}
+"""What was stored before there was a choice, or while it was the default, has the paper's form."""
 _TUNED = choices(num_layers=(2, 3, 4, 5), norm=("batch", "layer", "none"), residual=_BOTH, hidden_channels=(64, 128))
-_FILTER = choices(filter_dropout=(0.0, 0.5, 0.7, 0.9))
+_GROUP = (
+    Dimension(setting="group_lr", low=0.001, high=0.1, log=True),
+    Dimension(setting="group_weight_decay", low=1e-6, high=0.1, log=True, or_zero=True),
+)
+"""Of models whose network has a `parameter_group`."""
+_FILTER = (*choices(filter_dropout=(0.0, 0.5, 0.7, 0.9)), *_GROUP)
 _MIXING = (*choices(acmii=_BOTH, layer_norm=_BOTH), Dimension(setting="lr", low=0.005, high=0.1, log=True))
 _DIFFUSION = choices(time=(1.0, 2.0, 5.0), num_terms=(5, 10))
-_BLOCKS = choices(norm=("layer", "batch", "none"), hidden_channels=(64, 128))
-_BANK = (
-    *choices(num_layers=(1, 2, 3, 4, 8, 12), tau=(0.5, 1.0), time=(1.0, 2.0, 3.0), gate=("channels", "own")),
-    *_BLOCKS,
+_STACK = {"encoder": False, "head": False, "ego": False}
+"""Banks alone, as ACM-GCN has its layers: the first one sees the features, the last one gives the classes."""
+_BLOCKS = (
+    *choices(num_layers=(1, 2, 3, 4, 8, 12), gate=("channels", "own"), encoder=_BOTH),
+    *(Dimension(setting=name, values=(False,), when={"encoder": (False,)}) for name in ("head", "ego")),
+    *choices(norm=("layer", "batch", "none"), hidden_channels=(64, 128, 256)),
+    Dimension(setting="lr", low=0.002, high=0.1, log=True),
 )
-_ONE_BANK = {"num_layers": 1, "time": 1.0, "gate": "own"}
+_BANK = (*choices(tau=(0.5, 1.0), time=(1.0, 2.0, 3.0)), *_BLOCKS)
+_ONE_BANK: dict[str, Value] = {"num_layers": 1, "gate": "own"}
+_AS_ACM: dict[str, Value] = {**_STACK, "norm": "none", "lr": 0.1}
+_BANK_TRAINING = {"weight_decay": 5e-3}
+
+
+def _bank_starts(structure: str | None = None, **of_one: float) -> tuple[dict[str, Value], ...]:
+    """What small searches on validation found to be good somewhere, so that one of five trials need not find it again:
+    a stack as ACM-GCN+ is, with all that it may know of its edges and without; one bank, where a wave of one step is
+    enough; blocks that learn faster; and deeper ones, as tuned classic networks are built."""
+    known: dict[str, Value] = {} if structure is None else {"structure": structure}
+    plain: dict[str, Value] = {} if structure is None else {"structure": "none"}
+    return (
+        {**_AS_ACM, "dropout": 0.3, **known},
+        {**_AS_ACM, "dropout": 0.5, **plain},
+        {**_ONE_BANK, **of_one, **plain},
+        {"lr": 0.05, **plain},
+        {"num_layers": 4, "norm": "batch", "hidden_channels": 128, "lr": 0.005, "weight_decay": 5e-5, **plain},
+    )
+
 
 _SPECS = (
     ModelSpec(
@@ -61,9 +92,11 @@ _SPECS = (
         year=2026,
         kind="wave",
         origin="ours; with one step and its structure channel it is ACM-GCN+",
+        training=_BANK_TRAINING,
         space="peers",
         search=_BANK,
-        heterophilic=_ONE_BANK,
+        heterophilic={**_ONE_BANK, "time": 1.0},
+        starts=_bank_starts(time=1.0),
     ),
     ModelSpec(
         name="gwn-bank-plus",
@@ -74,10 +107,12 @@ _SPECS = (
         kind="wave",
         origin="ours; with one step and the channel it is ACM-GCN+",
         preset={"structure": "velocity"},
+        training=_BANK_TRAINING,
         transductive=True,
         space="peers",
-        search=(*choices(structure=("velocity", "channel")), *_BANK),
-        heterophilic={**_ONE_BANK, "structure": "channel"},
+        search=(*choices(structure=("velocity", "channel", "none")), *_BANK),
+        heterophilic={**_ONE_BANK, "time": 1.0, "structure": "none"},
+        starts=_bank_starts("channel", time=1.0),
     ),
     ModelSpec(
         name="gwn-twin",
@@ -89,10 +124,12 @@ _SPECS = (
         origin="ours",
         # On a graph without edges every wave stands still, so how it travels is nothing to choose.
         fixed={"edges": False, "structure": "none", "states": "last", "time": 1.0, "tau": 1.0},
+        training=_BANK_TRAINING,
         ignores=("edges",),
         space="peers",
-        search=(*choices(num_layers=(1, 2, 3, 4), gate=("channels", "own")), *_BLOCKS),
-        heterophilic={"num_layers": 1, "gate": "own"},
+        search=_BLOCKS,
+        heterophilic=_ONE_BANK,
+        starts=_bank_starts(),
     ),
     ModelSpec(
         name="gwn-heat",
@@ -239,9 +276,10 @@ _SPECS = (
         search=(
             *choices(start=("ppr", "random"), hops=(5, 10), filter_dropout=(0.0, 0.5, 0.7)),
             Dimension(setting="alpha", values=(0.1, 0.2, 0.5, 0.9, 1.0), when={"start": ("ppr",)}),
+            *_GROUP,
         ),
-        # Reproduce_GPRGNN.sh, Texas: it starts as an MLP
-        heterophilic={"start": "ppr", "alpha": 1.0, "lr": 0.05, "weight_decay": 5e-4},
+        # Reproduce_GPRGNN.sh, Texas: it starts as an MLP, and gamma does not decay
+        heterophilic={"start": "ppr", "alpha": 1.0, "lr": 0.05, "weight_decay": 5e-4, "group_weight_decay": 0.0},
     ),
     ModelSpec(
         name="mixhop",
@@ -358,8 +396,9 @@ _SPECS = (
         kind="mainstream",
         origin="our SAGEConv, with PyG's as its test, PyG's BatchNorm, our residual network around them",
         fixed={"conv": "sage"},
-        preset={"hidden_channels": 256},
+        preset={**_AUTHORS, "hidden_channels": 256},
         search=_TUNED,
+        former_defaults=_PAPERS,
     ),
     ModelSpec(
         name="gat-tuned",
@@ -382,8 +421,10 @@ _SPECS = (
         kind="mainstream",
         origin="ours",
         fixed={"structure": False},
+        preset=_AUTHORS,
         training={"lr": 0.1, "weight_decay": 0.005},
         search=_MIXING,
+        former_defaults=_PAPERS,
     ),
     ModelSpec(
         name="acm-gcn-plus",
@@ -413,7 +454,7 @@ _SPECS = (
             *choices(gamma=(0.5, 1.0, 1.5, 2.0)),
             *_FILTER,
         ),
-        # bestHyperparams.py of GraphPKU/JacobiConv, Texas; the authors have three learning rates, this is the map's
+        # bestHyperparams.py of GraphPKU/JacobiConv, Texas; of the filter's two learning rates there, that of beta
         heterophilic={
             "a": -0.5,
             "b": 0.0,
@@ -422,6 +463,8 @@ _SPECS = (
             "filter_dropout": 0.7,
             "lr": 0.05,
             "weight_decay": 1e-3,
+            "group_lr": 0.01,
+            "group_weight_decay": 5e-4,
         },
     ),
     ModelSpec(
@@ -433,6 +476,14 @@ _SPECS = (
         kind="mainstream",
         origin="ours",
         search=_FILTER,
+        # full.sh of ivam-he/ChebNetII, Texas
+        heterophilic={
+            "filter_dropout": 0.6,
+            "lr": 0.05,
+            "weight_decay": 5e-4,
+            "group_lr": 0.001,
+            "group_weight_decay": 0.0,
+        },
     ),
     ModelSpec(
         name="bernnet",
@@ -443,6 +494,8 @@ _SPECS = (
         kind="mainstream",
         origin="ours",
         search=_FILTER,
+        # bernnet.sh of ivam-he/BernNet, Texas
+        heterophilic={"lr": 0.05, "weight_decay": 5e-4, "group_lr": 0.002, "group_weight_decay": 0.0},
     ),
     ModelSpec(
         name="gdc",
@@ -463,7 +516,7 @@ _SPECS = (
         year=2020,
         kind="differential equation",
         origin="torchdiffeq's solver; the rest is ours",
-        preset={"hidden_channels": 16},
+        preset={**_AUTHORS, "hidden_channels": 16},
         search=choices(
             weighted=_BOTH,
             time=(1.0, 3.0, 6.0),
@@ -471,6 +524,7 @@ _SPECS = (
             hidden_channels=(16, 64),
             input_dropout=(0.2, 0.5),
         ),
+        former_defaults=_PAPERS,
     ),
     ModelSpec(
         name="adc",
@@ -490,7 +544,9 @@ _SPECS = (
         year=2021,
         kind="differential equation",
         origin="ours",
+        preset=_AUTHORS,
         search=_DIFFUSION,
+        former_defaults=_PAPERS,
     ),
     ModelSpec(
         name="grand",
@@ -500,7 +556,7 @@ _SPECS = (
         year=2021,
         kind="differential equation",
         origin="torchdiffeq's solver; attention and rewiring are ours",
-        preset={"hidden_channels": 80},
+        preset={**_AUTHORS, "hidden_channels": 80},
         training={"lr": 0.023, "weight_decay": 0.0051},
         search=choices(
             variant=("linear", "nonlinear"),
@@ -509,6 +565,7 @@ _SPECS = (
             attention_dim=(16, 64),
             input_dropout=(0.2, 0.5),
         ),
+        former_defaults=_PAPERS,
     ),
     ModelSpec(
         name="graphcon",
@@ -567,11 +624,12 @@ _SPECS = (
         year=2022,
         kind="mainstream",
         origin="ours",
-        preset={"hidden_channels": 16},
+        preset={**_AUTHORS, "hidden_channels": 16},
         training={"weight_decay": 0.001},
         search=choices(num_layers=(2, 4, 6, 8), decay=(0.5, 0.7, 0.9, 1.2), hidden_channels=(16, 32)),
         # table_1_GGCN.sh, Texas
         heterophilic={"num_layers": 2, "dropout": 0.4, "weight_decay": 1e-3},
+        former_defaults=_PAPERS,
     ),
     ModelSpec(
         name="nlmlp",
@@ -630,7 +688,7 @@ _SPECS = (
         year=2022,
         kind="mainstream",
         origin="ours",
-        preset={"hidden_channels": 20},
+        preset={**_AUTHORS, "hidden_channels": 20},
         training={"lr": 0.02, "weight_decay": 0.005},
         search=choices(
             maps=("diagonal", "orthogonal"),
@@ -639,6 +697,7 @@ _SPECS = (
             hidden_channels=(16, 20, 32),
             input_dropout=(0.0, 0.5, 0.8),
         ),
+        former_defaults=_PAPERS,
     ),
     ModelSpec(
         name="ordered-gnn",
@@ -649,13 +708,15 @@ _SPECS = (
         year=2023,
         kind="mainstream",
         origin="ours",
-        preset={"hidden_channels": 256},
+        preset={**_AUTHORS, "hidden_channels": 256},
         training={"lr": 0.005, "weight_decay": 5e-06},
-        search=choices(
-            num_layers=(2, 4, 8), hidden_channels=(64, 128), shared_gate=_BOTH, input_dropout=(0.0, 0.1, 0.3)
+        search=(
+            *choices(num_layers=(2, 4, 8), hidden_channels=(64, 128), shared_gate=_BOTH, input_dropout=(0.0, 0.1, 0.3)),
+            *_GROUP,
         ),
-        # best_params of OrderedGNN, Texas
-        heterophilic={"shared_gate": True, "input_dropout": 0.3, "dropout": 0.1},
+        # best_params of OrderedGNN, Texas: encoder and head decay, the gates hardly
+        heterophilic={"shared_gate": True, "input_dropout": 0.3, "dropout": 0.1, "group_weight_decay": 0.05},
+        former_defaults=_PAPERS,
     ),
     ModelSpec(
         name="geom-gcn",
@@ -677,10 +738,11 @@ _SPECS = (
         year=2021,
         kind="mainstream",
         origin="ours",
-        preset={"hidden_channels": 128},
+        preset={**_AUTHORS, "hidden_channels": 128},
         training={"weight_decay": 5e-05},
         equivariant=False,
         search=choices(relations=(1, 3), hidden_channels=(64, 128)),
+        former_defaults=_PAPERS,
     ),
 )
 

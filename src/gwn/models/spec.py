@@ -42,7 +42,10 @@ class ModelSpec:
     heterophilic   its authors' settings for a small heterophilic graph, where the defaults are for another: a search
                    of its own dimensions begins there too
     with_decay     what a start with a strong weight decay has beside it
+    starts         what a search begins with after the defaults, in the place of `heterophilic` and a strong decay
     former_names   what it was called in earlier versions, in commands and in what they wrote
+    former_defaults   what a setting was where earlier versions did not name it: before there was a choice, or with
+                   another default; for all that they stored, see `stored`
     of_numbers     its title where it predicts numbers, if that is another
     """
 
@@ -65,7 +68,9 @@ class ModelSpec:
     search: tuple[Dimension, ...] = ()
     heterophilic: Mapping[str, Any] = field(default_factory=dict)
     with_decay: Mapping[str, Any] = field(default_factory=dict)
+    starts: tuple[Mapping[str, Any], ...] = ()
     former_names: tuple[str, ...] = ()
+    former_defaults: Mapping[str, Any] = field(default_factory=dict)
     of_numbers: str = ""
 
     def for_task(self, task: str) -> ModelSpec:
@@ -91,6 +96,13 @@ class ModelSpec:
         """The settings that every network of this name has, with their values unless set otherwise."""
         found = {name: parameter.default for name, parameter in self._own_settings().items()}
         return {**found, **self._width(), **self.preset}
+
+    def stored(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Settings that were read from a run, a record or a tuned table: what they do not name is as it was then.
+
+        Every reader of stored settings asks this, so that what was trained stays the function that it was.
+        """
+        return {**self.former_defaults, **settings}
 
     def _width(self) -> dict[str, int]:
         """The usual width, for the networks that have a hidden layer."""

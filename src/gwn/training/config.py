@@ -27,6 +27,8 @@ MOST = {
     "epochs": 10_000_000,
     "lr": 1e30,  # a run with too large a rate diverges, and says so
     "weight_decay": 1e6,
+    "group_lr": 1e30,
+    "group_weight_decay": 1e6,
     "batch_size": 2**31,
     "partitions": 1_000_000,
     "partitions_per_step": 1_000_000,
@@ -35,7 +37,7 @@ MOST = {
 }
 """Beyond reason: a slip of the finger, said at once."""
 
-LATER = ("labels", "smooth", "class_weights", "prior", "select")
+LATER = ("labels", "smooth", "class_weights", "prior", "select", "group_lr", "group_weight_decay")
 """Settings that came after the first runs had been named."""
 
 SMALL_GRAPH = 200_000
@@ -49,6 +51,9 @@ class TrainConfig:
     epochs          at most this many
     lr              Adam's learning rate
     weight_decay    Adam's L2 penalty
+    group_lr        Adam's learning rate for the parameters that a network has as a group apart (`parameter_group`: the
+                    filter of a spectral network, encoder and head of Ordered GNN); None for that of the others
+    group_weight_decay   Adam's L2 penalty for them; None for that of the others
     batch_size      training nodes in one step; 0 for all of them. Mini-batches need a network with `precompute`, where
                     a step costs what its nodes cost
     partitions      cut the graph into so many parts and train on `partitions_per_step` of them at a time: for networks
@@ -73,6 +78,8 @@ class TrainConfig:
     epochs: int = 200
     lr: float = 0.01
     weight_decay: float = 5e-4
+    group_lr: float | None = None
+    group_weight_decay: float | None = None
     batch_size: int = 0
     partitions: int = 0
     partitions_per_step: int = 1
@@ -97,15 +104,16 @@ class TrainConfig:
         require_known("dtype", self.dtype, DTYPES)
         require_known("class_weights", self.class_weights, CLASS_WEIGHTS)
         require_known("device", self.device.split(":")[0], DEVICES)
-        for name in ("epochs", "lr", "patience"):
-            if not getattr(self, name) > 0:
-                raise GWNError(f"{name} must be greater than 0; got {getattr(self, name)}")
-        for name in ("weight_decay", "threads", "batch_size", "partitions"):
-            if not getattr(self, name) >= 0:
-                raise GWNError(f"{name} must not be negative; got {getattr(self, name)}")
+        given = {name: value for name, value in vars(self).items() if value is not None}
+        for name in ("epochs", "lr", "patience", "group_lr"):
+            if not given.get(name, 1) > 0:
+                raise GWNError(f"{name} must be greater than 0; got {given[name]}")
+        for name in ("weight_decay", "threads", "batch_size", "partitions", "group_weight_decay"):
+            if not given.get(name, 0) >= 0:
+                raise GWNError(f"{name} must not be negative; got {given[name]}")
         for name, most in MOST.items():
-            if not abs(getattr(self, name)) <= most:
-                raise GWNError(f"{name} must be at most {most:,}; got {str(getattr(self, name))[:40]}")
+            if not abs(given.get(name, 0)) <= most:
+                raise GWNError(f"{name} must be at most {most:,}; got {str(given[name])[:40]}")
 
     @property
     def torch_dtype(self) -> torch.dtype:
@@ -121,6 +129,12 @@ class TrainConfig:
         if not available[kind]:
             raise GWNError(f"device {self.device!r} is not available on this machine; use --device cpu")
         return torch.device(self.device)
+
+    @property
+    def of_group(self) -> dict[str, float]:
+        """What a network's `parameter_group` has of its own, as Adam calls it."""
+        own = {"lr": self.group_lr, "weight_decay": self.group_weight_decay}
+        return {name: value for name, value in own.items() if value is not None}
 
     def choose_threads(self, graph: Graph) -> int:
         """How many CPU threads to use on this graph."""

@@ -144,6 +144,17 @@ def schema_file(folder: Path, number: int) -> Path:
     return folder / f"schema-{number:02d}.json"
 
 
+def read_schema(folder: Path, number: int, sha256: str) -> dict[str, Any]:
+    """How a run encoded its node table, refused where it is not what the run wrote."""
+    path = schema_file(folder, number)
+    if not path.is_file():
+        raise GWNError(f"{path} is gone, which says how the run read its table; train again")
+    schema = read_json(path)
+    if file_sha256(path) != sha256:
+        raise GWNError(f"{path} was edited: it is not what the run wrote; train again")
+    return schema
+
+
 def history_file(folder: Path, number: int) -> Path:
     """Where a run keeps its learning curves."""
     return folder / f"history-{number:02d}.json"
@@ -230,13 +241,17 @@ def run_experiment(
 
 
 def _finished(path: Path, split: Split, say: Callable[[str], None]) -> RunResult | None:
-    """The run in this file, if it is whole: its record, the split it was asked for, and the weights it wrote."""
+    """The run in this file, if it is whole: its record, the split it was asked for, and the files it wrote."""
     if not path.exists():
         return None
     try:
         result = RunResult.from_json(read_json(path))
         if result.status == "ok":
             read_weights(path.with_suffix(".safetensors"), result.weights_sha256)
+            if result.schema_sha256:
+                read_schema(path.parent, result.run, result.schema_sha256)
+            if (history := history_file(path.parent, result.run)).exists():
+                read_json(history)
     except GWNError as error:
         say(f"{path.stem} is computed again: {error}")
         return None

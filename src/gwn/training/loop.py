@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -18,6 +18,7 @@ from gwn.adjacency import Adjacency
 from gwn.data.splits import Split
 from gwn.errors import Diverged, GWNError
 from gwn.graph import Graph
+from gwn.models import MODELS
 from gwn.models.peers.boosted import BoostedTrees
 from gwn.networks import GWN
 from gwn.registry import lookup
@@ -198,7 +199,34 @@ def _sum_gradients_(gradients: list[Tensor], sum_: Callable[[Tensor], Tensor]) -
 def make_optimizer(model: nn.Module, config: TrainConfig) -> torch.optim.Optimizer:
     """Adam, as one fused kernel where the device has it: the plain one is a dozen passes over the weights."""
     fused = config.torch_device.type in ("cpu", "cuda")
-    return torch.optim.Adam(model.parameters(), lr=config.lr, weight_decay=config.weight_decay, fused=fused)
+    groups = parameter_groups(model, config)
+    return torch.optim.Adam(groups, lr=config.lr, weight_decay=config.weight_decay, fused=fused)
+
+
+def parameter_groups(model: nn.Module, config: TrainConfig) -> list[dict[str, Any]]:
+    """All parameters in their order; where `config` says so, those of the network's `parameter_group` after the others.
+
+    A network names the parameters and layers of its group in the attribute `parameter_group`; it may be wrapped, for
+    known labels or normalised features. Settings for a group that is not there are refused.
+    """
+    if not config.of_group:
+        return [{"params": list(model.parameters())}]
+    group = [
+        parameter
+        for module in model.modules()
+        for name, parameter in module.named_parameters()
+        if name.partition(".")[0] in getattr(module, "parameter_group", ())
+    ]
+    if not group:
+        name, value = next(iter(config.of_group.items()))
+        has = [spec.name for spec in MODELS.values() if any(d.setting == "group_lr" for d in spec.search)]
+        raise GWNError(
+            f"group_{name}={value:g} is for models with a group of parameters apart ({', '.join(has)}), which this one "
+            f"does not have; leave it out, or set {name} for all parameters"
+        )
+    apart = {id(parameter) for parameter in group}
+    others = [parameter for parameter in model.parameters() if id(parameter) not in apart]
+    return [{"params": others}, {"params": group, **config.of_group}]
 
 
 @contextmanager
@@ -236,6 +264,7 @@ def fit(
     """
     task = GraphTask(model, graph, split, config, metric, on_validation)
     if isinstance(model, BoostedTrees):
+        parameter_groups(model, config)  # they have none, and no optimiser that would say so
         return fit_trees(model, task, config, on_epoch)
     resumed = None if checkpoints is None else checkpoints.load()
     fitted = train_task(model, task, config, on_epoch, resumed=resumed, checkpoints=checkpoints)

@@ -34,7 +34,7 @@ from gwn.io import (
 from gwn.models import model_spec
 from gwn.registry import lookup, require_known
 from gwn.training.config import DTYPES, TrainConfig
-from gwn.training.experiment import schema_file
+from gwn.training.experiment import read_schema
 from gwn.training.label_input import KnownLabels, build_network, rebuild_network
 from gwn.training.loop import GraphTask, predict_logits, seed_everything, train_epochs
 from gwn.training.loss import Scaling, balanced_weights
@@ -136,8 +136,11 @@ def predictor_of(run: str, root: Path) -> list[tuple[Path, float]]:
 
 def finished_runs(folder: Path) -> list[RunResult]:
     """The records of the runs in a folder that can predict."""
-    runs = [RunResult.from_json(read_json(path)) for path in sorted(folder.glob("run-*.json"))]
-    return [run for run in runs if run.status == "ok"]
+    return [run for run in _records(folder) if run.status == "ok"]
+
+
+def _records(folder: Path) -> list[RunResult]:
+    return [RunResult.from_json(read_json(path)) for path in sorted(folder.glob("run-*.json"))]
 
 
 CONFIG: dict[str, Any] = {
@@ -163,20 +166,17 @@ def load_trained(folder: Path, number: int | None = None) -> TrainedModel:
     require_shape(config, CONFIG, f"{folder / 'config.json'}")
     require_known("metric", config["metric"], tuple(METRICS))
     require_fields(config["training"], TrainConfig, f"{folder / 'config.json'}")
+    config["settings"] = model_spec(config["model"]).stored(config["settings"])
     finished = [run for run in finished_runs(folder) if number in (None, run.run)]
     if not finished:
         if number is not None and (others := finished_runs(folder)):
             numbers = ", ".join(str(run.run) for run in others[:20])
             raise GWNError(f"{folder} has no finished run number {number}; it has {numbers}")
-        raise GWNError(f"{folder} has no finished run; train again")
+        diverged = [run.reason for run in _records(folder) if run.reason]
+        raise GWNError(f"{folder} has no finished run" + (f": {diverged[0]}" if diverged else "; train again"))
     best = max(finished, key=lambda run: (-math.inf if run.val is None else run.val, -(run.val_loss or 0.0)))
     network = _rebuilt(folder, config, read_weights(folder / f"run-{best.run:02d}.safetensors", best.weights_sha256))
-    schema = None
-    if best.schema_sha256:
-        path = schema_file(folder, best.run)
-        schema = read_json(path)
-        if file_sha256(path) != best.schema_sha256:
-            raise GWNError(f"{path} was edited: it is not what the run wrote; train again")
+    schema = read_schema(folder, best.run, best.schema_sha256) if best.schema_sha256 else None
     return TrainedModel(network=network, run=best, config=config, schema=schema)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -34,7 +34,7 @@ def score_trial(search: Search, trial: optuna.Trial) -> float:
     """
     settings, config = choose(search, trial)
     trial.set_user_attr(SETTINGS, settings)
-    trial.set_user_attr(TRAINING, {name: getattr(config, name) for name in TUNED_TRAINING})
+    trial.set_user_attr(TRAINING, tuned_training(config))
     splits: list[dict[str, Any]] = []
     mean = 0.0
     for number in range(len(search.splits)):
@@ -71,8 +71,23 @@ def _pruning(trial: optuna.Trial, before: Sequence[Mapping[str, Any]]) -> OnEpoc
     return on_epoch
 
 
-TUNED_TRAINING = ("epochs", "lr", "weight_decay", "batch_size", "stopping", "patience")
+TUNED_TRAINING = (
+    "epochs",
+    "lr",
+    "weight_decay",
+    "group_lr",
+    "group_weight_decay",
+    "batch_size",
+    "stopping",
+    "patience",
+)
 """What a tuned table says of the training; device, threads and the like belong to a machine."""
+
+
+def tuned_training(config: TrainConfig, also: Iterable[str] = ()) -> dict[str, Any]:
+    """What is kept of a trial's training: `TUNED_TRAINING` and `also`, without what is not set."""
+    kept = {name: getattr(config, name) for name in (*TUNED_TRAINING, *also)}
+    return {name: value for name, value in kept.items() if value is not None}
 
 
 def choose(search: Search, trial: optuna.Trial) -> tuple[dict[str, Any], TrainConfig]:

@@ -87,8 +87,14 @@ class Space:
         return parameters, beyond
 
     def key(self, model: ModelSpec) -> str:
-        """Equal exactly when what is searched for this model is: another model's dimensions do not matter to it."""
-        return content_key({"dimensions": [dimension.describe() for dimension in self.dimensions_of(model)]})
+        """Equal exactly when what is searched for this model is: another model's dimensions do not matter to it.
+
+        A default that was another one makes another network of the same choices, so it belongs to the key.
+        """
+        searched: dict[str, Any] = {"dimensions": [dimension.describe() for dimension in self.dimensions_of(model)]}
+        if model.former_defaults:
+            searched["defaults"] = {name: model.defaults()[name] for name in model.former_defaults}
+        return content_key(searched)
 
     def normalized(self, starts: Sequence[Mapping[str, Any]], own_starts: OwnStarts = no_own_starts) -> Space:
         """The same space on row-normalised features, which want other first trials."""
@@ -151,9 +157,12 @@ _REGULARISED = {"dropout": 0.5, "lr": 0.01, "weight_decay": 5e-3}
 
 
 def peer_starts(model: ModelSpec) -> tuple[Mapping[str, Any], ...]:
-    """What is tried after a model's defaults: its authors' settings for heterophilic graphs, and a strong decay."""
+    """What is tried after a model's defaults: its own starts, or its authors' settings for heterophilic graphs and a
+    strong decay."""
     if not model.search:
         return ()
+    if model.starts:
+        return model.starts
     if not model.gradients:
         return (model.with_decay,)
     decayed = {**model.heterophilic, **_REGULARISED, **model.with_decay}

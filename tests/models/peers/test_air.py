@@ -14,6 +14,7 @@ N, IN, HIDDEN, OUT = 8, 5, 4, 3
 
 
 def test_each_node_decides_how_much_of_its_first_state_to_take_back() -> None:
+    """Compared with the paper's formula on dense matrices, which the authors' code computes too."""
     reseed(0)
     model = AIR(IN, HIDDEN, OUT, num_layers=3).double().eval()
     edges, x = random_edges(N, 12), normal(N, IN)

@@ -9,6 +9,7 @@ from peer import EYE, feed_forward, normalised, output, peer, weights
 
 
 def test_bernstein_polynomials_by_hand() -> None:
+    """Compared with the paper's sum on dense matrices, which the authors' code computes too."""
     model = peer("bernnet", degree=5)
     w, L = weights(model), EYE - normalised("none")
     power = np.linalg.matrix_power

@@ -19,6 +19,7 @@ N, IN, HIDDEN, OUT = 9, 5, 4, 3
 
 @pytest.mark.parametrize("method", ["rk4", "dopri5"])
 def test_closed_form(method: str) -> None:
+    """Compared with the paper's solution in closed form."""
     reseed(0)
     model = CGNN(IN, HIDDEN, OUT, time=3.0, alpha=0.8, method=method, step_size=0.05, tolerance=1e-10).double().eval()
     edges, x = random_edges(N, 12), normal(N, IN)
@@ -29,7 +30,7 @@ def test_closed_form(method: str) -> None:
 
 
 def test_closed_form_of_the_authors_equation() -> None:
-    """`dH/dt = a/2 (S - I) H + E`, and no gradient through the source."""
+    """Compared with the solution of the authors' `dH/dt = a/2 (S - I) H + E`, without a gradient through the source."""
     reseed(0)
     model = CGNN(IN, HIDDEN, OUT, time=3.0, alpha=0.8, step_size=0.05, reference=True).double().eval()
     edges, x = random_edges(N, 12), normal(N, IN)
@@ -47,6 +48,7 @@ def test_closed_form_of_the_authors_equation() -> None:
 
 
 def test_with_weights_the_channels_mix_too() -> None:
+    """Compared with the solution of the paper's equation for all channels at once."""
     reseed(0)
     model = CGNN(IN, HIDDEN, OUT, time=2.0, alpha=0.8, step_size=0.02, weighted=True).double().eval()
     edges, x = random_edges(N, 12), normal(N, IN)

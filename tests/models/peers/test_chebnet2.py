@@ -7,6 +7,7 @@ from peer import EYE, feed_forward, normalised, output, peer, weights
 
 
 def test_the_filter_takes_the_learned_values_at_the_chebyshev_nodes() -> None:
+    """Compared with the paper's interpolation in the eigenbasis, which the authors' code computes too."""
     model = peer("chebnet2")
     w = weights(model)
     nodes = np.cos((np.arange(11) + 0.5) * np.pi / 11)

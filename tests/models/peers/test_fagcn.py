@@ -10,6 +10,7 @@ from peer import X, normalised, output, peer, relu, weights
 
 
 def test_signed_attention_by_hand(kernels: str) -> None:
+    """Compared with the paper's formula on dense matrices, which the authors' code computes too."""
     model = peer("fagcn", num_layers=3, eps=0.4)
     w, S = weights(model), normalised("none")
     start = h = relu(X.numpy() @ w["encoder.weight"] + w["encoder.bias"])

@@ -15,6 +15,7 @@ N, IN, HIDDEN, OUT, K = 9, 5, 4, 3, 6
 
 
 def test_every_channel_has_its_weights() -> None:
+    """Compared with the paper's sum of dense powers."""
     reseed(0)
     model = GADC(IN, HIDDEN, OUT, num_terms=K, time=0.0).double().eval()  # theta starts at (1, 0, 0, ...)
     with torch.no_grad():
@@ -40,6 +41,7 @@ def test_it_starts_as_adc() -> None:
 
 
 def test_the_authors_code_has_shares_that_start_equal() -> None:
+    """Compared with the authors' softmax over dense powers, as their code was read."""
     reseed(0)
     model = GADC(IN, HIDDEN, OUT, num_terms=K, reference=True).double().eval()
     edges, x = random_edges(N, 12), normal(N, IN)

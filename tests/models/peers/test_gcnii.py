@@ -10,6 +10,7 @@ from peer import HIDDEN, X, normalised, output, peer, relu, weights
 
 @pytest.mark.parametrize("variant", [False, True])
 def test_initial_residual_and_identity_mapping_by_hand(variant: bool) -> None:
+    """Compared with the paper's formula on dense matrices, which the authors' code computes too."""
     model = peer("gcnii", num_layers=4, alpha=0.3, theta=1.5, variant=variant)
     w, S, eye = weights(model), normalised(), np.eye(HIDDEN)
     start = h = relu(X.numpy() @ w["encoder.weight"] + w["encoder.bias"])

@@ -19,6 +19,7 @@ N, IN, HIDDEN, OUT = 12, 5, 4, 3
 
 
 def test_two_layers_on_the_diffused_graph() -> None:
+    """Compared with the paper's formula by a dense inverse; the authors' code was read and has the same."""
     edges, x = random_edges(N, 14), normal(N, IN)
     T = normalise(adjacency(edges, N, loops="add"))
     reseed(0)
@@ -37,6 +38,7 @@ def test_two_layers_on_the_diffused_graph() -> None:
 
 
 def test_heat_kernel_above_a_threshold() -> None:
+    """Compared with the paper's formula by a matrix exponential."""
     edges = random_edges(N, 14)
     T = normalise(adjacency(edges, N, loops="add"))
     S = expm(-3.0 * (np.eye(N) - T))

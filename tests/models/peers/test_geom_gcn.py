@@ -42,6 +42,7 @@ def test_as_many_pairs_as_edges_and_none_for_isolated_nodes() -> None:
 
 
 def test_two_layers_of_directions() -> None:
+    """Compared with the paper's formula by loops over pairs; the authors' code was read in part."""
     reseed(0)
     model = GeomGCN(IN, HIDDEN, OUT).double().eval()
     with torch.no_grad():

@@ -39,7 +39,7 @@ def signed(layer: SignedLayer, h: Matrix, A: Matrix) -> Matrix:
 
 @pytest.mark.parametrize("reference", [False, True])
 def test_three_layers(reference: bool) -> None:
-    """The paper's steps, and those of the authors' code, whose exponent is on `l + 1`."""
+    """Compared with the paper's steps, and with those of the authors' code, whose exponent is on `l + 1`."""
     reseed(0)
     model = GGCN(IN, HIDDEN, OUT, num_layers=4, decay=0.8, exponent=2.0, reference=reference).double().eval()
     with torch.no_grad():
@@ -56,6 +56,7 @@ def test_three_layers(reference: bool) -> None:
 
 
 def test_one_layer_is_the_layer() -> None:
+    """Compared with the paper's layer by loops over pairs."""
     model = GGCN(IN, HIDDEN, OUT, num_layers=1).double().eval()
     edges, x = random_edges(N, 12), normal(N, IN)
     close(model(x, edges), signed(model.layers[0], x.numpy(), adjacency(edges, N, loops="add")), 1e-11)

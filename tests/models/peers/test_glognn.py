@@ -30,6 +30,7 @@ def coefficients(H: Matrix, H0: Matrix, P: Matrix) -> Matrix:
 
 
 def test_two_layers_with_the_whole_matrix() -> None:
+    """Compared with the paper's formula with the whole N x N matrix, which the authors' code computes too."""
     model, edges, x = build(), random_edges(N, 14), normal(N, IN)
     A, hops = adjacency(edges, N, loops="add"), model.hops.detach().numpy() + 1 / 3
     walk = A / A.sum(1, keepdims=True)
@@ -43,6 +44,7 @@ def test_two_layers_with_the_whole_matrix() -> None:
 
 
 def test_the_coefficients_minimise_the_papers_objective() -> None:
+    """Compared with the paper's objective, of which they are the minimum."""
     H, H0, P = (normal(N, size, seed=seed).numpy() for seed, size in enumerate((OUT, OUT, N)))
 
     def objective(Z: Matrix) -> float:

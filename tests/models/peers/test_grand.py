@@ -50,7 +50,7 @@ def logits(model: GRAND, x: Matrix) -> Matrix:
 
 @pytest.mark.parametrize("reference", [False, True])
 def test_linear_diffusion_is_a_matrix_exponential(reference: bool) -> None:
-    """Rows by exp, as the paper has it, and columns by squareplus, as the authors' code for Cora does."""
+    """Compared with the paper's rows by exp, and with the columns by squareplus of the authors' code for Cora."""
     model = build(time=2.0, step_size=0.05, reference=reference)
     edges, x = random_edges(N, 12), normal(N, IN)
     start = linear(model.encoder, x)
@@ -62,6 +62,7 @@ def test_linear_diffusion_is_a_matrix_exponential(reference: bool) -> None:
 
 @pytest.mark.parametrize("variant", ["nonlinear", "rewired"])
 def test_nonlinear_diffusion_by_euler_steps(variant: str) -> None:
+    """Compared with the paper's equation by Euler steps on dense matrices."""
     model = build(variant=variant, time=1.0, method="euler", step_size=0.5, k=3, ppr_alpha=0.1)
     edges, x = random_edges(N, 9), normal(N, IN)
     A = adjacency(edges, N, loops="add")

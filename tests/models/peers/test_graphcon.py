@@ -17,6 +17,7 @@ N, IN, HIDDEN, OUT, HEADS = 8, 5, 4, 3, 2
 @pytest.mark.parametrize("residual", [False, True])
 @pytest.mark.parametrize("coupling", ["gcn", "gat"])
 def test_the_oscillators(coupling: str, residual: bool) -> None:
+    """Compared with the paper's recurrence on dense matrices; the authors' code computes the same with GCN coupling."""
     reseed(0)
     options = {"dt": 0.5, "alpha": 0.3, "gamma": 0.7, "num_layers": 3, "heads": HEADS}
     model = GraphCON(IN, HIDDEN, OUT, coupling=coupling, residual=residual, **options).double().eval()

@@ -16,6 +16,7 @@ N, IN, HIDDEN, OUT = 10, 5, 4, 3
 
 
 def test_two_rounds() -> None:
+    """Compared with the paper's formula on dense matrices, which the authors' code computes too."""
     reseed(0)
     model = H2GCN(IN, HIDDEN, OUT).double().eval()
     edges, x = random_edges(N, 12), normal(N, IN)

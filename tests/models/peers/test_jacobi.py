@@ -12,6 +12,7 @@ from peer import X, normalised, output, peer, weights
 
 @pytest.mark.parametrize(("a", "b"), [(1.0, 1.0), (2.0, -0.25), (-0.5, -0.5), (0.0, 0.0)])
 def test_filters_in_the_eigenbasis(a: float, b: float) -> None:
+    """Compared with SciPy's Jacobi polynomials; the authors' code is the same for a = b (else its sign differs)."""
     model = peer("jacobi", a=a, b=b, gamma=1.5, degree=6)
     w = weights(model)
     spectrum, U = np.linalg.eigh(normalised("none"))

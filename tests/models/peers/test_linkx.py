@@ -11,6 +11,7 @@ from peer import EDGES, IN, N, X, graph, output, peer, relu, weights
 
 
 def test_adjacency_and_features_by_hand() -> None:
+    """Compared with the paper's formula on dense matrices, which the authors' code computes too."""
     model = peer("linkx", num_layers=1)
     w = {name.removeprefix("network."): value for name, value in weights(model).items()}
     a = graph("none") @ w["edge_lin.weight"] + w["edge_lin.bias"]

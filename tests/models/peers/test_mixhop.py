@@ -11,6 +11,7 @@ from peer import EDGES, HIDDEN, IN, X, normalised, output, peer, relu, weights
 
 
 def test_two_layers_of_three_powers_by_hand() -> None:
+    """Compared with the paper's formula on dense matrices; the authors' code was read in part."""
     model = peer("mixhop")
     w, h, S = weights(model), X.numpy(), normalised()
     for layer in range(2):
@@ -21,6 +22,7 @@ def test_two_layers_of_three_powers_by_hand() -> None:
 
 
 def test_the_layer_is_the_one_of_pyg() -> None:
+    """Compared with PyG's MixHopConv."""
     ours, theirs = MixHopLayer(IN, HIDDEN, 2).double(), MixHopConv(IN, HIDDEN, powers=[0, 1, 2]).double()
     with torch.no_grad():
         for lin, part in zip(theirs.lins, ours.linear.weight.chunk(3, 1), strict=True):

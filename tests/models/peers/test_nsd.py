@@ -51,7 +51,7 @@ def laplacian(model: NSD, layer: int, state: Matrix, A: Matrix, maps: str) -> Ma
 
 @pytest.mark.parametrize(("maps", "reference"), [("diagonal", False), ("orthogonal", False), ("orthogonal", True)])
 def test_sheaf_diffusion(maps: str, reference: bool) -> None:
-    """Orthogonal maps by an exponential, and by the reflections of the authors' code."""
+    """Compared with `L = δ^T δ` on dense matrices; maps by an exponential, and by reflections as the authors have."""
     reseed(0)
     model = NSD(IN, HIDDEN, OUT, maps=maps, stalk=D, num_layers=2, reference=reference).double().eval()
     with torch.no_grad():

@@ -23,6 +23,7 @@ def norm(layer: torch.nn.LayerNorm, x: Matrix) -> Matrix:
 
 @pytest.mark.parametrize("shared", [False, True])
 def test_three_layers(shared: bool) -> None:
+    """Compared with the paper's formula on dense matrices, which the authors' code computes too."""
     reseed(0)
     model = OrderedGNN(IN, HIDDEN, OUT, num_layers=3, gate_width=2, shared_gate=shared).double().eval()
     with torch.no_grad():
@@ -49,6 +50,7 @@ def test_gates_must_fit() -> None:
 
 
 def test_the_authors_code_drops_what_the_head_sees_at_the_rate_of_the_input() -> None:
+    """Compared with the authors' code as it was read."""
     edges, x = random_edges(N, 12), normal(N, IN)
     for reference, drops in ((False, True), (True, False)):
         reseed(0)

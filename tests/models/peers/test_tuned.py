@@ -23,7 +23,8 @@ def convolve(kind: str, w: dict[str, Matrix], layer: int, h: Matrix, loops: str 
 @pytest.mark.parametrize("kind", ["gcn", "sage", "gat"])
 @pytest.mark.parametrize("norm", ["batch", "layer", "none"])
 def test_residual_normalised_layers_by_hand(kind: str, norm: str) -> None:
-    model = peer(f"{kind}-tuned", norm=norm, dropout=0.0).train()
+    """Compared with the paper's formula on dense matrices."""
+    model = peer(f"{kind}-tuned", norm=norm, dropout=0.0, reference=False).train()
     out = output(model)
     w, h = weights(model), X.numpy()
     for layer in range(3):
@@ -40,7 +41,8 @@ def test_residual_normalised_layers_by_hand(kind: str, norm: str) -> None:
 
 @pytest.mark.parametrize("kind", ["gcn", "sage", "gat"])
 def test_without_residual_and_norm_it_is_the_classic(kind: str) -> None:
-    model = peer(f"{kind}-tuned", norm="none", residual=False)
+    """Compared with the formulas of GCN, GraphSAGE and GAT on dense matrices."""
+    model = peer(f"{kind}-tuned", norm="none", residual=False, reference=False)
     w, h = weights(model), X.numpy()
     for layer in range(3):
         bias = w[f"convs.{layer}.lin_r.bias" if kind == "sage" else f"convs.{layer}.bias"]
@@ -56,7 +58,8 @@ def test_published_width_and_unknown_norms() -> None:
 
 
 def test_the_mean_of_graphsage_has_the_node_itself_in_the_published_code() -> None:
-    model = peer("sage-tuned", norm="none", residual=False, num_layers=1, reference=True)
+    """Compared with the formula of the authors' code: self-loops are added before the mean."""
+    model = peer("sage-tuned", norm="none", residual=False, num_layers=1)
     w = weights(model)
     h = relu(convolve("sage", w, 0, X.numpy(), loops="add") + w["convs.0.lin_r.bias"])
     close(output(model), h @ w["head.weight"] + w["head.bias"])

@@ -35,6 +35,7 @@ def warped(a: list[tuple[float, int]], b: list[tuple[float, int]]) -> float:
 
 
 def test_weights_of_likeness() -> None:
+    """Compared with the paper's recursion, written out."""
     edges = random_edges(N, 14)
     A = adjacency(edges, N)
     hops, degree = shortest_path(A, unweighted=True), A.sum(1)
@@ -60,7 +61,7 @@ def test_the_ends_of_a_path_are_alike() -> None:
 
 @pytest.mark.parametrize("reference", [False, True])
 def test_two_layers(reference: bool) -> None:
-    """The paper's sums, and the means of the authors' code."""
+    """Compared with the paper's sums by loops over edges, and with the means of the authors' code."""
     reseed(0)
     model = WRGAT(IN, HIDDEN, OUT, relations=2, reference=reference).double().eval()
     edges, x = random_edges(N, 14), normal(N, IN)

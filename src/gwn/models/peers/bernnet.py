@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -19,9 +20,12 @@ class BernNet(nn.Module):
     The learned `theta_k` is the filter's value near the eigenvalue `2k / K`. Defaults of the authors' code (training.py
     of ivam-he/BernNet): `K = 10`, one hidden layer of 64, dropout 0.5 in the network and before the filter, `theta = 1`
     at the start, which is the network alone. Their bernnet.sh has no dropout before the filter on Cora, 0.9 on Actor,
-    and a learning rate and no weight decay of its own for `theta`, which here has those of all weights. The powers are
-    nested (Horner in `2I - L`), which takes 2K products where term by term takes K (K + 3) / 2.
+    and for `theta` no weight decay and a learning rate of its own, 0.002 on Texas: `group_weight_decay` and `group_lr`
+    here, by default those of all weights. The powers are nested (Horner in `2I - L`), which takes 2K products where
+    term by term takes K (K + 3) / 2.
     """
+
+    parameter_group: ClassVar[tuple[str, ...]] = ("theta",)
 
     def __init__(
         self,

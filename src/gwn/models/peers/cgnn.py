@@ -24,9 +24,9 @@ class CGNN(nn.Module):
     paper (b = 0.5) in every forward pass, `a` is one learned number (the authors' code has one a node, which ties a
     network to its graph), and starts at `alpha`. Defaults are the authors' for Cora (run_cora_cgnn.py): alpha 0.918,
     time 12.1, 16 channels, dropout 0.5 on the input and 0 behind; their solver is dopri5, here rk4 with step 1, so
-    that the steps of one node do not depend on all others. `reference` is the equation of their code,
-    `dH/dt = a/2 (S H - H) + E` without a gradient through that `E`, and `a = sigmoid(alpha)` at first; their self-links
-    of weight 0.555 are left out.
+    that the steps of one node do not depend on all others. `reference`, the default on the shelf, is the equation of
+    their code, `dH/dt = a/2 (S H - H) + E` without a gradient through that `E`, and `a = sigmoid(alpha)` at first;
+    their self-links of weight 0.555 are left out. `reference=false` is the paper's, as above.
     """
 
     def __init__(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -19,9 +20,11 @@ class ChebNetII(nn.Module):
     The filter is the polynomial that takes the learned values `gamma_j` at the Chebyshev nodes
     `x_j = cos((j + 1/2) pi / (K + 1))`; `L - I = -S` without self-loops. The paper's settings: `K = 10`, one hidden
     layer of 64, dropout 0.5, `gamma = 1` at the start, which is the network alone; dropout before the filter is none on
-    Cora and up to 0.9 elsewhere.
+    Cora and up to 0.9 elsewhere. Their `gamma` has a learning rate and a decay of its own (full.sh): `group_lr` and
+    `group_weight_decay` here, by default those of all weights.
     """
 
+    parameter_group: ClassVar[tuple[str, ...]] = ("gamma",)
     nodes: Tensor
 
     def __init__(

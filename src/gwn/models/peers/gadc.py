@@ -13,8 +13,8 @@ class GADC(ADC):
 
     The generalised diffusion of the paper: `theta` is free rather than `e^-t t^k / k!`. Settings as for `adc`.
     Choice: the paper does not say where `theta` starts (the authors' code has one constant); here it starts as ADC
-    does, at the heat kernel of `time`. `reference` has `theta = softmax(.)` over the powers, as the authors' code does,
-    which starts at their mean.
+    does, at the heat kernel of `time`. `reference`, the default on the shelf, has `theta = softmax(.)` over the powers,
+    as the authors' code does, which starts at their mean; `reference=false` is the paper's free `theta`.
     """
 
     def __init__(

@@ -54,8 +54,9 @@ class GGCN(nn.Module):
 
     `H(1) = elu(layer(x)) + elu(x W + c)`; the last layer gives the logits. `Â = D~^-1/2 (A + I) D~^-1/2`. Defaults are
     the authors' for Cora (table_1_GGCN.sh): 32 layers of 16 channels, decay 0.9, exponent 3, dropout 0.5, weight decay
-    1e-3; where `u`, `v` and the scale start (0.5, 0, 2) is theirs too. `reference` has `(l + 1)^exponent` in the
-    steps after the first, as their code does; with two layers there is none.
+    1e-3; where `u`, `v` and the scale start (0.5, 0, 2) is theirs too. `reference`, the default on the shelf, has
+    `(l + 1)^exponent` in the steps after the first, as their code does; with two layers there is none.
+    `reference=false` is the paper's, as above.
     """
 
     def __init__(

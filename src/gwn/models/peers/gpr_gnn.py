@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import torch
 from torch import Tensor, nn
 
@@ -21,8 +23,10 @@ class GPRGNN(nn.Module):
     hidden layer of 64, `K = 10`, dropout 0.5 in the network and before the propagation, `gamma` started from
     personalised PageRank, `alpha (1 - alpha)^k` and `(1 - alpha)^K` for the last, `alpha = 0.1`; on Texas, Cornell and
     Actor they have `alpha` 1, 0.9 and 0.9. Other starts: "sgc" (`Â^K` alone) and "random". Their optimiser spares
-    `gamma` the weight decay; here it has that of all weights.
+    `gamma` the weight decay, which is `group_weight_decay=0` here; by default it has that of all weights.
     """
+
+    parameter_group: ClassVar[tuple[str, ...]] = ("gamma",)
 
     def __init__(
         self,

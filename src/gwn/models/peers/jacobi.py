@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import torch
 from torch import Tensor, nn
 
@@ -18,8 +20,11 @@ class JacobiConv(nn.Module):
     `P_k` are the Jacobi polynomials on [-1, 1], the spectrum of `S = D^-1/2 A D^-1/2` without self-loops; the product
     of `gamma tanh(eta)` is the paper's decomposition of the coefficients. `K = 10` as in the paper; `a = b = 1`,
     `gamma = 1`, `eta = 1` and `beta = 1` at the start as in the authors' code, which then searches `a`, `b` and `gamma`
-    for every dataset; dropout 0.5 on the features and before the filter. There is no hidden layer.
+    for every dataset; dropout 0.5 on the features and before the filter. There is no hidden layer. Their `eta` and
+    `beta` have a learning rate and a decay each; here `group_lr` and `group_weight_decay` are those of both.
     """
+
+    parameter_group: ClassVar[tuple[str, ...]] = ("eta", "beta")
 
     def __init__(
         self,

@@ -20,11 +20,11 @@ class NSD(nn.Module):
     `Δ_F = (D + I)^-1/2 L_F (D + I)^-1/2` with `(L_F x)_v = sum_u A_vu F_v^T (F_v x_v - F_u x_u)`, `D` the diagonal
     blocks of `L_F`. The maps of an edge are learned from the states at its ends, `F_v = tanh(V [x_v || x_u])`: maps
     "diagonal" (Diag-NSD) or "orthogonal" (O(d)-NSD: the exponential of a skew-symmetric matrix; paper and code have
-    Householder products, and so does `reference`). `e` in (-1, 1) is learned, one a layer and stalk dimension. Defaults
-    are the authors' for Texas (run_texas.sh): stalk 3, four layers, 20 channels, elu, dropout 0.7 behind the encoder,
-    on what is diffused and (from the second layer on) on what the maps are learned from, none on the input; learning
-    rate 0.02, weight decay 5e-3. Choices: diagonal maps as the plain ones; a new sheaf in every layer; `W1` starts near
-    the identity.
+    Householder products, and so does `reference`, the default on the shelf; for diagonal maps it is the same). `e` in
+    (-1, 1) is learned, one a layer and stalk dimension. Defaults are the authors' for Texas (run_texas.sh): stalk 3,
+    four layers, 20 channels, elu, dropout 0.7 behind the encoder, on what is diffused and (from the second layer on) on
+    what the maps are learned from, none on the input; learning rate 0.02, weight decay 5e-3. Choices: diagonal maps as
+    the plain ones; a new sheaf in every layer; `W1` starts near the identity.
     """
 
     def __init__(

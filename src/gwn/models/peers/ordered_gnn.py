@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -20,10 +22,13 @@ class OrderedGNN(nn.Module):
     `ĝ(k) = cumsum(softmax([h || m] W + b))`. One gate serves `gate_width` channels. `h(0) = norm(relu(x W))`.
     Defaults are the authors' for Cora (best_params of OrderedGNN): 8 layers, 256 channels in 64 chunks (gate_width 4),
     dropout 0.1 on the input and 0.2 on the states, learning rate 0.005, weight decay 5e-6; `shared_gate` has one gating
-    network for all layers, as they have on Texas. Choice: the cumulative sum runs from the first channel to the
-    last; the other direction is the same network with its channels renumbered. `reference` drops what the head sees
-    at the input's rate, as their code does.
+    network for all layers, as they have on Texas, where encoder and head decay by 0.05 (`group_weight_decay`). Choice:
+    the cumulative sum runs from the first channel to the last; the other direction is the same network with its
+    channels renumbered. `reference`, the default on the shelf, drops what the head sees at the input's rate, as their
+    code does; `reference=false` at that of the states.
     """
+
+    parameter_group: ClassVar[tuple[str, ...]] = ("encoder", "head")
 
     def __init__(
         self,

@@ -37,7 +37,8 @@ class TunedGNN(nn.Module):
     The defaults are its GraphSAGE row for Squirrel, for all three: three layers of 256, dropout 0.7, batch
     normalisation, residual connections. As published the features are not dropped and GAT has one head; unlike the
     published GAT ours keeps the self-loops of the GAT paper. A bias that batch normalisation would subtract again is
-    left out. `reference` has the node itself in the mean of GraphSAGE, as the published code does.
+    left out. `reference`, the default of GraphSAGE on the shelf, has the node itself in its mean, as the published code
+    does; `reference=false` has the neighbours alone, as the paper. For GCN and GAT both are the same.
     """
 
     def __init__(

@@ -72,7 +72,8 @@ class WRGAT(nn.Module):
     `r` hops around are alike, with weight `exp(-f_r)`, see `structural_edges`. Defaults of the authors' code
     (exp.py): 128 channels, dropout 0.5 between the layers, weight decay 5e-5. Choices: three structural relations, hops
     0 to 2 (they tune the number, up to ten); nodes without edges have no structure to compare, so the features alone
-    answer. The paper's messages are summed; those of the authors' code are averaged (`reference`).
+    answer. The messages are averaged, as in the authors' code (`reference`, the default on the shelf), or
+    summed, as the paper has it (`reference=false`).
     """
 
     def __init__(
