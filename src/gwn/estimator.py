@@ -326,6 +326,8 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
     def _mean_of_runs(self, pair: TablePair | None) -> NDArray[np.float64]:
         """The mean over the runs, each of which encodes the tables as it learnt to; None for the fitted graph."""
         found = [answers(trained, self._seen_by(trained, pair), self.device) for trained in self.trained_]
+        for line in [] if pair is None else self.schema_.unlike(pair.nodes):
+            warnings.warn(line, stacklevel=3)
         return self._in_order(np.mean(found, axis=0))
 
     def _seen_by(self, trained: TrainedModel, pair: TablePair | None) -> Graph:

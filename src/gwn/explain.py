@@ -39,6 +39,8 @@ FIRST_POINTS, MOST_POINTS = 8, 1024
 WHOLE_GRAPH = 20_000_000
 """Feature values of a graph that is looked at as a whole; of a larger one, the part that reaches the node."""
 
+NO_FEATURES = "this model does not look at the features, so none explains what it says; explain a run of another model"
+
 MOST_EDGES = 100
 """Edges that are taken away in turn."""
 
@@ -215,10 +217,10 @@ def _gradient(margin: Margin, x: Tensor, graph: Graph, at: int) -> Tensor:
     with torch.enable_grad():
         value = margin(x, graph, at)
         if not value.requires_grad:
-            raise GWNError("this model does not look at the features, so no feature explains what it says")
+            raise GWNError(NO_FEATURES)
         (gradient,) = torch.autograd.grad(value, x, allow_unused=True)
     if gradient is None:
-        raise GWNError("this model does not look at the features, so no feature explains what it says")
+        raise GWNError(NO_FEATURES)
     return gradient
 
 
@@ -312,7 +314,9 @@ def explain_run(
     """
     spec = model_spec(trained.config["model"])
     if not spec.gradients:
-        raise GWNError(f"{spec.name} is made of trees and has no gradients to explain it by; explain another model")
+        raise GWNError(
+            f"{spec.name} is made of trees and has no gradients to explain it by; explain a run of another model"
+        )
     found = explain(
         trained.network,
         graph,

@@ -105,16 +105,21 @@ def make_folder(path: Path) -> None:
             sync(folder.parent)
 
 
-def require_writable(path: Path, *, option: str = "--out") -> None:
-    """Refuse a place where nothing can be written, before the work whose outcome belongs there."""
+def require_writable(path: Path, *, option: str = "--out", folder: bool = False) -> None:
+    """Refuse a place where nothing can be written, before the work whose outcome belongs there.
+
+    folder   whether a folder is to be written there, and not a file
+    """
+    if path.is_dir() and not folder:
+        raise GWNError(f"{path} is a folder, and a file is to be written; name one in it with {option}")
     place = path
     while not place.exists() and place != place.parent:
         place = place.parent
     try:
         if place != path and not place.is_dir():
             raise NotADirectoryError(errno.ENOTDIR, "Not a directory")
-        folder = place if place.is_dir() else place.parent
-        tempfile.TemporaryFile(dir=folder).close()  # where the system can, a file that never has a name
+        inside = place if place.is_dir() else place.parent
+        tempfile.TemporaryFile(dir=inside).close()  # where the system can, a file that never has a name
     except OSError as error:
         reason = "the disk is full" if error.errno == errno.ENOSPC else (error.strerror or str(error))
         raise GWNError(f"cannot write {path}: {reason}; choose another place with {option}") from None

@@ -5,9 +5,12 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import shlex
+from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from rich.console import Console
 
@@ -30,8 +33,56 @@ def test_describe_and_convert_say_which_columns_were_taken(tables: Tables, comma
     assert described.stdout.startswith(f"{words}; edges.csv: edges go from 'from' to 'to'")
     edges, nodes = map(str, tables)
     converted = command("data", "convert", edges, "--nodes", nodes, "--label-column", "topic", "--out", "folder")
-    assert described.stdout.splitlines()[0].endswith(", not used: 'w' (--weight-column names weights)")
-    assert described.stdout.partition(", not used")[0] in converted.stderr
+    line = described.stdout.splitlines()[0]
+    assert line.endswith(", not used: 'w' (--weight-column names weights)")
+    assert converted.stderr.splitlines()[0] == line.removesuffix(" (--weight-column names weights)")
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_convert_finds_the_ends_of_edges_as_describe_does(kind: str, tables: Tables, command: Command) -> None:
+    """It took the first two columns, whatever they held."""
+    edges = pd.read_csv(tables[0], dtype=str)
+    edges.columns = pd.Index([" buyer", "seller ", "sum"])
+    edges.insert(0, "day", [f"{i % 28}" for i in range(len(edges))])
+    write = {"csv": partial(edges.to_csv, index=False), "parquet": partial(edges.to_parquet, index=False)}[kind]
+    write(path := tables[0].with_name(f"bought.{kind}"))
+    read = ("--nodes", "nodes.csv", "--label-column", "topic")
+    convert = ("data", "convert", path.name, *read, "--force", "--out", "found")
+    described = command("data", "describe", "--edges", path.name, *read).stdout.partition(" (--weight")[0]
+    assert "edges go from 'buyer' to 'seller', not used: 'day', 'sum'" in described
+    assert command(*convert).stderr.splitlines()[0] == described
+    named = command("data", "convert", str(tables[0]), *read, "--out", "named")
+    assert named.returncode == 0, named.stderr
+    found, named_folder = (GraphFolder.open(tables[0].with_name(name)) for name in ("found", "named"))
+    assert found.hashes == named_folder.hashes
+    edges["agent"] = edges[" buyer"].to_numpy()[::-1]
+    write(path)
+    refused = command(*convert)
+    assert refused.returncode == 2
+    (line,) = refused.stderr.splitlines()
+    assert "columns 'buyer', 'seller' and 'agent' all hold ids of nodes; say which two are the ends" in line
+    assert command(*convert, *shlex.split(line.partition("for example ")[2])).returncode == 0
+    wrong = command(*convert, "--source-column", "day", "--target-column", "buyer")
+    assert wrong.returncode == 2
+    assert "edges go from column 'day' to 'buyer', choose others with --source-column" in wrong.stderr
+
+
+def test_what_convert_advises_works(tables: Tables, command: Command) -> None:
+    lines = tables[1].read_text().splitlines()
+    prose = [f"{line},{'about' if row == 0 else f'word{row} and word{row % 7}'}" for row, line in enumerate(lines)]
+    tables[1].write_text("\n".join(prose))
+    convert = ("data", "convert", "edges.csv", "--nodes", "nodes.csv", "--label-column", "topic", "--out", "folder")
+    said = command(*convert).stderr
+    assert "column 'about': it has 60 different texts: left out; --text-column about uses its words" in said
+    assert command(*convert, "--force", "--text-column", "about").returncode == 0
+    assert GraphFolder.open(tables[1].with_name("folder")).num_features == 3 + 512
+    bare = command(
+        *convert, "--force", *(word for name in ("age", "city", "about") for word in ("--drop-column", name))
+    )
+    assert bare.returncode == 2
+    assert "train on the tables with `gwn train` and --features spectral" in bare.stderr
+    read = of(tables, "--label-column", "topic", "--features", "spectral")
+    assert command("train", *read, "--runs", "1", "--set", "epochs=2", "-q").returncode == 0
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,9 @@ def test_killed_comparison_goes_on_to_a_winner_that_predicts(
         time.sleep(0.02)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
+    early = command("predict", records[0].parent.name)
+    assert early.returncode == 2
+    assert "is not finished; give the same `gwn compare` again to go on" in early.stderr
     began = json.loads(records[0].read_text())["trials"]
     said = command(*arguments, "--json")
     found = json.loads(said.stdout)

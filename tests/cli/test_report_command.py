@@ -16,7 +16,7 @@ def test_the_page_of_a_run(tables: tuple[Path, Path], command: Command, tmp_path
     assert done.returncode == 0, done.stderr
     (folder,) = (tmp_path / "runs").iterdir()
     made = command("report", folder.name)
-    assert (made.returncode, made.stderr) == (0, f"making the page of {folder.name}\n")
+    assert (made.returncode, made.stderr) == (0, "")
     page = (folder / "report.html").read_text()
     assert "interval" in page
     assert "over 2 runs" in page

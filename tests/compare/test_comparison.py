@@ -10,6 +10,7 @@ import pytest
 from graphs import toy_graph
 from gwn.compare import Comparison, Snapshot, compare
 from gwn.compare.blend import BLEND
+from gwn.compare.course import Course
 from gwn.compare.worker import Workshop
 from gwn.data import Dataset
 from gwn.errors import GWNError
@@ -47,8 +48,9 @@ def test_every_model_has_the_same_limits_and_the_winner_is_saved(dataset: Datase
     assert all(row.status == "ok" and row.val["count"] == found.runs == 3 for row in found.rows if row.val)
     best = max(found.rows, key=lambda row: row.val["mean"] if row.val else 0.0)
     assert found.rows[0].model == found.best
-    assert best.val == found.rows[0].val
-    assert found.verdict.startswith(f"{found.rows[0].title} is best on validation (")
+    assert best.model in (found.best, found.best_model.model)
+    ahead = "is best on validation (" if best.val == found.rows[0].val else "is taken ("
+    assert found.verdict.startswith(f"{found.rows[0].title} {ahead}")
     assert Path(found.folder) == Path(found.record).parent
     assert found.predictor is not None
     result = read_json(tmp_path / found.predictor["members"][0]["folder"] / "result.json")
@@ -111,6 +113,20 @@ def test_an_interrupted_comparison_goes_on(dataset: Dataset, tmp_path: Path, mon
     assert lost[0] in done
     assert len({*searched}) == len(searched), "no trial is computed twice"
     assert {row.model: row.trials for row in found.rows if row.model != BLEND} == {"majority": 1, "mlp": 3, "gwn-fa": 3}
+
+
+def test_final_runs_of_a_call_that_was_stopped_count_though_the_time_is_over(
+    dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as before:
+        before.setattr("gwn.compare.comparison.judge", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            run(dataset, tmp_path)
+    monkeypatch.setattr(Course, "left", property(lambda self: 0.0))
+    assert run(dataset, tmp_path).runs == 3
 
 
 def test_a_model_that_cannot_be_trained_is_a_row(

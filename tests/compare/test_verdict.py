@@ -55,6 +55,13 @@ def test_the_verdict_names_who_is_best_who_may_be_as_good_and_who_is_worse() -> 
     )
 
 
+def test_a_blend_that_is_taken_beside_a_higher_score_says_so() -> None:
+    assert sentence("wave", "81.3", {}, TITLES, [], ("gcn", "81.4")) == (
+        "GWN-fa is taken (81.3 on validation; GCN alone has 81.4, not told apart, and the best of many is flattered "
+        "there)."
+    )
+
+
 def test_a_model_that_validation_missed_is_said() -> None:
     better = {"gcn": Difference(mean=0.05, low=0.04, high=0.06, p=0.001)}
     assert "on test GCN does better, which validation missed" in sentence("wave", "81.3", better, TITLES, [])

@@ -139,7 +139,31 @@ CASES: dict[str, Case] = {
         r"weight column 'w' has '-2' in row 2",
         {"edges": "source,target,w\na,b,1\na,c,2\n", "weight_column": "w"},
     ),
-    "a weight of text": ({"weight_column": "target"}, r"weight column 'target' has 'b' in row 1", {}),
+    "a weight of text": (
+        {"edges": "source,target,w\na,b,x\na,c,2\n", "weight_column": "w"},
+        r"weight column 'w' has 'x' in row 1",
+        {"edges": "source,target,w\na,b,1\na,c,2\n", "weight_column": "w"},
+    ),
+    "an end as a weight": (
+        {"weight_column": "target"},
+        r"weight column 'target' is an end of the edges; name another with --weight-column, or other ends",
+        {"edges": "source,target,w\na,b,1\na,c,2\n", "weight_column": "w"},
+    ),
+    "one column for both ends": (
+        {"source_column": "source", "target_column": "source"},
+        "both name 'source'; an edge has two ends: name two",
+        {"source_column": "source", "target_column": "target"},
+    ),
+    "a dropped column of text": (
+        {"drop_columns": ["age"], "text_columns": ["age"]},
+        "--drop-column and --text-column both name 'age'; leave one of them out",
+        {"text_columns": ["age"]},
+    ),
+    "an id of text": (
+        {"id_column": "id", "text_columns": ["id"]},
+        "--id-column and --text-column both name 'id'; leave one of them out",
+        {"id_column": "id"},
+    ),
     "no features": (
         {"nodes": "id,topic\na,x\nb,y\nc,x\n"},
         "no feature columns; .*--features spectral.*--features structure",

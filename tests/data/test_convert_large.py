@@ -22,7 +22,7 @@ import gwn.data.folders.nodes
 import gwn.memory
 from gwn.cli.main import main
 from gwn.data.folders.convert import convert
-from gwn.data.folders.edges import WholeIds, open_edges
+from gwn.data.folders.edges import WholeIds
 from gwn.data.folders.folder import GraphFolder
 from gwn.data.folders.nodes import ParquetColumns, open_nodes
 from gwn.errors import GWNError
@@ -78,7 +78,7 @@ def test_a_table_that_changes_while_it_is_read(
         calls.append(self)
         for number, batch in enumerate(reader(self)):
             yield batch
-            if number == 0 and len(calls) == 2 - which:  # the first batch of edges is looked at before the others
+            if number == 0 and len(calls) == 1:
                 table = pq.read_table(tables[which])
                 pq.write_table(table.slice(0, 700), tables[which])
 
@@ -152,4 +152,22 @@ def test_spelling_of_ids_counts(tmp_path: Path) -> None:
     (tmp_path / "e.csv").write_text("from,to\n7,8\n9,007\n")
     with pytest.raises(GWNError, match=r"e\.csv, line 3: the node '007', which n\.csv does not have"):
         convert(tmp_path / "e.csv", tmp_path / "n.csv", tmp_path / "out", label_column="kind")
-    assert open_edges(tmp_path / "e.csv").source == "from"
+
+
+@pytest.mark.parametrize("cell", ["007", "1_0", "+1", "2.5", "40"])
+def test_a_row_number_is_written_in_one_way(cell: str, tmp_path: Path) -> None:
+    (tmp_path / "n.csv").write_text("size,kind\n" + "".join(f"{i / 8},{'ab'[i % 2]}\n" for i in range(40)))
+    (tmp_path / "e.csv").write_text(f"from,to\n1,2\n3.0, 4\n5,{cell}\n")
+    with pytest.raises(GWNError, match=r"e\.csv, line 4: the node .*; ids are the row numbers 0 \.\.\. 39"):
+        convert(tmp_path / "e.csv", tmp_path / "n.csv", tmp_path / "out", label_column="kind")
+    (tmp_path / "e.csv").write_text("from,to\n1,2\n3.0, 4\n")
+    folder = convert(tmp_path / "e.csv", tmp_path / "n.csv", tmp_path / "out", label_column="kind")
+    assert folder.indices.tolist() == [2, 1, 4, 3], "3.0 is 3, whatever else the column has"
+
+
+def test_a_fraction_is_no_id(tmp_path: Path) -> None:
+    """It was cut to a whole number, and joined another node, without a word."""
+    (tmp_path / "n.csv").write_text("id,size,kind\n1,1,a\n2,2,b\n3,3,a\n4,5,b\n")
+    pq.write_table(pa.table({"from": [1.0, 2.5], "to": [2.0, 3.0]}), tmp_path / "e.parquet")
+    with pytest.raises(GWNError, match=r"e\.parquet, row 2: the node 2\.5, which n\.csv does not have"):
+        convert(tmp_path / "e.parquet", tmp_path / "n.csv", tmp_path / "out", label_column="kind")

@@ -163,6 +163,15 @@ def test_semicolons_tabs_and_a_byte_order_mark(load: Load) -> None:
     assert load("\ufeff" + NODES, EDGES.replace("\n", "\r\n"))[0].graph.content_hash() == expected
 
 
+def test_decimal_commas_are_not_taken_for_the_sign_between_columns(load: Load) -> None:
+    """Of a table without a header, more of them may stand in the first line."""
+    rows = "".join(f"{i},0;{i},5;{i % 3},5;{i},25;{'xy'[i % 2]},5\n" for i in range(1, 30))
+    edges = "".join(f"{i},0;{i + 1},0\n" for i in range(1, 29))
+    data, schema = load(rows, edges, no_header=["nodes", "edges"], label_column="column-5")
+    assert (schema.id_column, schema.source_column, schema.target_column) == ("column-1", "column-1", "column-2")
+    assert data.graph.num_edges == 56
+
+
 def test_quoted_cells_keep_commas_and_newlines(load: Load) -> None:
     nodes = 'id,f,topic\n"a,1",1,"x\ny"\nb,2,z\nc,3,z\n'
     graph = load(nodes, 'source,target\n"a,1",b\n')[0].graph

@@ -50,8 +50,8 @@ def compare(
 
     Settings, epochs and the winner are chosen on validation alone. Every model has the same limits: an equal share of
     the time, and at most --trials settings. Once each has a score, the better half of the models goes on with longer
-    trainings, then the best quarter. What is best on validation is saved: a model, or a blend of a few. The same
-    command continues a comparison that was stopped.
+    trainings, then the best quarter. What is best on validation is saved: a model, or a blend of a few that is not
+    told apart from it. The same command continues a comparison that was stopped.
 
     Examples:
 

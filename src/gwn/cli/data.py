@@ -9,7 +9,17 @@ from typing import Any
 
 import typer
 
-from gwn.cli.options import DropColumns, GraphSource, IdColumn, NoHeader, SourceColumn, TargetColumn, takes_source
+from gwn.cli.options import (
+    DropColumns,
+    GraphSource,
+    IdColumn,
+    LabelColumn,
+    NoHeader,
+    SourceColumn,
+    TargetColumn,
+    TextColumns,
+    takes_source,
+)
 from gwn.cli.terminal import print_table
 from gwn.errors import GWNError
 from gwn.html import printable
@@ -200,11 +210,15 @@ def convert(
     edges: Path = typer.Argument(..., help="A CSV or Parquet table of edges, of any length."),
     nodes: Path = typer.Option(..., help="A CSV or Parquet table of nodes."),
     out: Path = typer.Option(..., help="The folder to write."),
-    label_column: str = typer.Option(..., help="Column of the class; empty cells are nodes to predict."),
+    label_column: LabelColumn = None,
+    like: Path | None = typer.Option(
+        None, help="Read and encode the tables as those of this graph folder, for a model that was trained on it."
+    ),
     id_column: IdColumn = None,
     source_column: SourceColumn = None,
     target_column: TargetColumn = None,
     drop_columns: DropColumns = [],  # noqa: B006
+    text_columns: TextColumns = [],  # noqa: B006
     no_header: NoHeader = [],  # noqa: B006
     memory: str = typer.Option("1GB", help="What the process may hold."),
     force: bool = typer.Option(False, "--force", help="Replace a graph folder that is already there."),
@@ -212,30 +226,48 @@ def convert(
 ) -> None:
     """Read a table of edges in a stream and write the graph as a folder that larger-than-memory training reads.
 
-    Example:  gwn data convert edges.csv --nodes nodes.csv --label-column topic --out my-graph --memory 4GB
+    Examples:
+
+      gwn data convert edges.csv --nodes nodes.csv --label-column topic --out my-graph --memory 4GB
+
+      gwn data convert new-edges.csv --nodes new-nodes.csv --like my-graph --out new-graph
     """
     from gwn.cli.progress import TerminalBar
     from gwn.cli.source import how_it_was_read
     from gwn.data.folders.convert import convert as convert_tables
     from gwn.memory import parse_memory
 
+    own = {"--label-column": label_column, "--id-column": id_column, "--no-header": no_header}
+    own |= {"--drop-column": drop_columns, "--text-column": text_columns}
+    given = [option for option, value in own.items() if value]
+    if like is not None and given:
+        raise GWNError(f"--like {like} reads the tables as those of that folder; leave out {' and '.join(given)}")
+    if like is None and label_column is None:
+        raise GWNError("give --label-column, the column of the class, or --like, a folder whose tables were alike")
+    warnings: list[str] = []
     with TerminalBar("converting", 1000, "per mille", quiet=quiet) as bar:
         folder = convert_tables(
             edges,
             nodes,
             out,
             label_column=label_column,
+            like=like,
             id_column=id_column,
             source_column=source_column,
             target_column=target_column,
             drop_columns=drop_columns,
+            text_columns=text_columns,
             no_header=no_header,
             memory=parse_memory(memory),
             force=force,
             on_done=lambda what, share: bar.stage(f"converting {what}", 1000 * share, 1000),
+            on_warning=warnings.append,
         )
     if not quiet:
-        typer.echo(how_it_was_read({"edges": edges, "nodes": nodes, "schema": folder.meta["schema"]}), err=True)
+        origin = {"edges": edges, "nodes": nodes, "schema": folder.meta["schema"]}
+        typer.echo(how_it_was_read(origin, weights=False), err=True)
+    for line in warnings:
+        typer.echo(f"gwn: warning: {printable(line)}", err=True)
     typer.echo(f"{folder.num_nodes:,} nodes and {folder.num_arcs // 2:,} edges in {out}")
 
 

@@ -41,7 +41,6 @@ def explain(
 
       gwn explain runs/cora-gcn-0123456789ab --node 12 --edges --baseline zero
     """
-    typer.echo(f"explaining node {printable(node)} of {printable(run)}", err=True)
     from gwn.cli.run import open_run
     from gwn.explain import HEADINGS, explain_run, to_rows
     from gwn.graph import find_node
@@ -70,6 +69,7 @@ def explain(
         baseline=baseline,
         with_edges=edges,
     )
+    opened.say_changes()
     cells = opened.cells(record["number"])
     for column in record["columns"]:
         column["value"] = cells.get(column["column"])

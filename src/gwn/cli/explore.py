@@ -47,10 +47,12 @@ def explore(
     """
     from gwn.cli.progress import TerminalBar
     from gwn.explore.layout import check_limit
-    from gwn.explore.page import write_explorer
+    from gwn.explore.page import loopback_server, write_explorer
     from gwn.graph import find_node
     from gwn.io import require_writable, safe_name
 
+    if serve:
+        loopback_server(Path(), port).server_close()  # a port that cannot be had is told before the work
     if animate is not None:
         from gwn.explore.animate import check_film, write_film
 
@@ -87,7 +89,7 @@ def _subject(source: GraphSource, model: str, run: str | None, runs: Path, quiet
     """The graph and its wave: of a run, of a network trained now, or of an impulse."""
     from gwn.cli.progress import TrainingProgress
     from gwn.cli.run import open_run
-    from gwn.cli.source import open_source
+    from gwn.cli.source import how_it_was_read, open_source
     from gwn.explore.subject import Subject, require_wave, subject_of_run, train_for
     from gwn.models import model_spec
     from gwn.training import TrainConfig
@@ -98,6 +100,8 @@ def _subject(source: GraphSource, model: str, run: str | None, runs: Path, quiet
         if spec is not None:
             require_wave(spec)
         data, origin = open_source(source)
+        if not quiet and (decisions := how_it_was_read(origin)):
+            typer.echo(decisions, err=True)
         if spec is None:
             return Subject(graph=data.graph, name=data.name, command=command)
         if data.graph.y is None:
@@ -107,6 +111,7 @@ def _subject(source: GraphSource, model: str, run: str | None, runs: Path, quiet
     elif any((source.dataset, source.edges, source.nodes, source.graph)):
         raise GWNError("a dataset and --run were given; a run knows its own graph, so give one of the two")
     opened = open_run(run, runs)
+    opened.say_changes()
     return subject_of_run(opened.folder, opened.trained, opened.data, opened.split, command)
 
 

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import typer
 
-from gwn.html import printable
-
 
 def export(
     run: str = typer.Argument(..., help="The folder that `gwn train` named, or its name below --runs."),
@@ -29,7 +27,6 @@ def export(
 
       gwn export runs/mine-gwn-fa-0123456789ab --format onnx --out mine.onnx
     """
-    typer.echo(f"exporting {printable(run)}", err=True)
     from gwn.cli.run import open_run
     from gwn.export import FORMATS, export_run
     from gwn.io import require_writable
@@ -41,6 +38,7 @@ def export(
     target = out or Path(f"{opened.trained.config['model']}{form.ending}")
     require_writable(target)
     about, difference = export_run(opened.trained, opened.graph, kind, target)
+    opened.say_changes()
     if as_json:
         typer.echo(json.dumps({"out": str(target), "about": str(about), "difference": difference}))
         return

@@ -48,6 +48,8 @@ def _settings(spec: ModelSpec, as_json: bool) -> None:
 
     of_model = {**{name: p.default for name, p in spec.settings().items()}, **spec.defaults()}
     of_training = {**{field.name: field.default for field in fields(TrainConfig)}, **spec.training}
+    if not hasattr(spec.network_class, "parameter_group"):
+        of_training = {name: value for name, value in of_training.items() if not name.startswith("group_")}
     if as_json:
         typer.echo(json.dumps({"model": of_model, "training": of_training}, indent=2))
         return

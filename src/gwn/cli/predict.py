@@ -9,10 +9,15 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from gwn.errors import GWNError
+from gwn.html import printable
 from gwn.spreadsheet import RAW_CELLS_HELP, write_csv
 
 if TYPE_CHECKING:
     from gwn.training import TrainedModel
+
+TABLES = ("--edges", "--nodes")
+ALONE = {"--graph": TABLES, "--memory": (*TABLES, "--ensemble", "--refit", "--no-calibrate")}
+"""Options, and those that would be passed over beside them."""
 
 
 def predict(
@@ -54,17 +59,19 @@ def predict(
       gwn predict runs/mine-gwn-fa-0123456789ab --edges new-edges.csv --nodes new-nodes.csv
     """
     from gwn.cli.progress import TerminalBar
-    from gwn.cli.source import changed_files, predict_folder, reopen
+    from gwn.cli.source import changed_files, predict_folder, print_reading, reopen
     from gwn.io import require_writable
     from gwn.training import find_run_folder
     from gwn.training.predict import answers, blended, finished_runs, predictor_of, table_of
 
     ways = {"--ensemble": mean, "--best": best, "--run-number": number is not None, "--refit": again}
     asked = [option for option, on in ways.items() if on]
-    if len(asked) > 1 or (memory is not None and (mean or again)):
-        raise GWNError(
-            f"{' and '.join([*asked, *(['--memory'] if memory else [])])} do not go together; give one of them"
-        )
+    graphs = {"--graph": graph, "--memory": memory}
+    others = {**ways, "--edges": edges, "--nodes": nodes, "--no-calibrate": not calibrate}
+    pairs = [[one, other] for one in ALONE if graphs[one] is not None for other in ALONE[one] if others[other]]
+    for options in (asked, *pairs):
+        if len(options) > 1:
+            raise GWNError(f"{' and '.join(options)} do not go together; give one of them")
     require_writable(out)
     folder = find_run_folder(run, runs)
     members = predictor_of(run, runs) or [(folder, 1.0)]
@@ -96,8 +103,13 @@ def predict(
             trained, how = _refitted(folder, device) if again else _one_run(folder, number, count)
             data = open_(trained.origin)
             found = answers(trained, data.graph, device, calibrate)
-        if warning := changed_files(trained.config, data) if same else "":
-            typer.echo(f"gwn: warning: {warning}", err=True)
+        warnings = [changed] if same and (changed := changed_files(trained.config, data)) else []
+        if data.tables is not None and (warnings or edges is not None):
+            warnings += data.tables.schema.unlike(data.tables.table)
+        if edges is not None and nodes is not None and not quiet:
+            print_reading(edges, nodes, data)
+        for warning in warnings:
+            typer.echo(f"gwn: warning: {printable(warning)}", err=True)
         if shown := trained.shown_labels(data.graph):
             typer.echo(f"known labels: {shown}", err=True)
         table = table_of(data.graph, found, trained)

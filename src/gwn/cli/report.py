@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from gwn.html import printable
+from gwn.errors import GWNError
 
 
 def report(
@@ -32,6 +32,8 @@ def report(
 
       gwn report --results results --out public
     """
+    if run is None and (node or number is not None):
+        raise GWNError("--node and --run-number are of a run, and none was named; name its folder: gwn report RUN")
     if run is None:
         from gwn.io import require_writable
         from gwn.paper.report import write_report
@@ -40,7 +42,6 @@ def report(
         require_writable(folder / "index.html")
         typer.echo(f"Open {write_report(results, folder)}")
         return
-    typer.echo(f"making the page of {printable(run)}", err=True)
     from gwn.cli.run import open_run
     from gwn.graph import find_node
     from gwn.io import require_writable
@@ -59,4 +60,5 @@ def report(
         columns=opened.feature_columns(),
         nodes=[find_node(opened.graph, name, "--node") for name in node],
     )
+    opened.say_changes()
     typer.echo(f"Open {page}")

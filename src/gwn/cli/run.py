@@ -12,6 +12,7 @@ from gwn.data import Dataset, Split, make_splits
 from gwn.data.schema import FeatureSchema
 from gwn.errors import GWNError
 from gwn.graph import Graph
+from gwn.html import printable
 from gwn.training import TrainedModel, find_run_folder, load_trained
 
 
@@ -23,6 +24,12 @@ class OpenRun:
     trained: TrainedModel
     data: Dataset
     split: Split
+    changed: str = ""
+
+    def say_changes(self) -> None:
+        """Warn, once nothing is left to refuse, where the files are no longer those of the training."""
+        if self.changed:
+            typer.echo(f"gwn: warning: {printable(self.changed)}", err=True)
 
     @property
     def graph(self) -> Graph:
@@ -52,18 +59,15 @@ class OpenRun:
 
 
 def open_run(run: str, runs: Path, number: int | None = None) -> OpenRun:
-    """The run by its folder or name; says on standard error where the files are no longer those of the training."""
+    """The run by its folder or name."""
     folder = find_run_folder(run, runs)
     trained = load_trained(folder, number)
     config = trained.config
     data = reopen(trained.origin, None, None, None)
-    changed = changed_files(config, data)
-    if changed:
-        typer.echo(f"gwn: warning: {changed}", err=True)
     split = make_splits(data, config["split"], trained.run.run + 1, config["seed"])[trained.run.run]
     if split.content_hash() != trained.run.split_hash:
         raise GWNError(
             f"the labels of {data.name} are not those that {folder.name} was trained on, so its training nodes are not "
             f"known; put the files back, or train again"
         )
-    return OpenRun(folder=folder, trained=trained, data=data, split=split)
+    return OpenRun(folder=folder, trained=trained, data=data, split=split, changed=changed_files(config, data))

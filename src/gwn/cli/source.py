@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +49,8 @@ def open_source(source: GraphSource) -> tuple[Dataset, Origin]:
     if dataset is not None:
         if source.task != "classification":
             raise GWNError(f"{dataset} has classes and no numbers to predict; leave out --task {source.task}")
+        if (folder := open_folder(dataset)) is not None:
+            return by_name(dataset, directed), _origin_of(folder)
         return by_name(dataset, directed), {"dataset": dataset, "directed": directed}
     if graph is not None:
         loaded = load_graph_file(graph, directed=directed, task=source.task)
@@ -54,16 +58,16 @@ def open_source(source: GraphSource) -> tuple[Dataset, Origin]:
     assert edges is not None
     if nodes is None:
         raise GWNError("--edges needs --nodes: a table with one row a node, its features and its label")
-    for option, columns in (("--drop-column", source.drop_columns), ("--text-column", source.text_columns)):
-        if source.label_column in columns:
-            raise GWNError(f"--label-column and {option} both name {source.label_column!r}; leave one of them out")
     loaded, schema = load_files(edges=edges, nodes=nodes, directed=directed, **source.reading)
     places = {"edges": str(edges.resolve()), "nodes": str(nodes.resolve())}  # found again from any folder
     return loaded, {**places, "directed": directed, "schema": schema.to_json()}
 
 
-def how_it_was_read(origin: Mapping[str, Any]) -> str:
-    """What was decided about a user's tables, a line a decision; nothing for a graph that left nothing to decide."""
+def how_it_was_read(origin: Mapping[str, Any], *, weights: bool = True) -> str:
+    """What was decided about a user's tables, a line a decision; nothing for a graph that left nothing to decide.
+
+    weights   whether the command has --weight-column
+    """
     if "schema" not in origin:
         return ""
     schema = FeatureSchema.from_json(origin["schema"])
@@ -73,6 +77,7 @@ def how_it_was_read(origin: Mapping[str, Any]) -> str:
     ids = "the row number from 0" if schema.id_column is None else f"column {schema.id_column!r}"
     target = "the number to predict" if schema.task == "regression" else "the class"
     label = f"{target} is in {schema.label_column!r}" if schema.label_column else "no label column was named"
+    label += f", read as {schema.label_notation}" if schema.label_notation else ""
     first = (
         f"{Path(origin['nodes']).name}: the id is {ids}, {label}, features are "
         f"{', '.join(counts) or 'from the edges alone'}; {Path(origin['edges']).name}: edges go from "
@@ -81,8 +86,19 @@ def how_it_was_read(origin: Mapping[str, Any]) -> str:
     )
     if schema.unused_of_edges:
         first += f", not used: {', '.join(map(repr, schema.unused_of_edges))}"
-        first += "" if schema.weight_column else " (--weight-column names weights)"
+        first += " (--weight-column names weights)" if weights and not schema.weight_column else ""
     return "\n".join(map(printable, [first, *schema.decisions()]))
+
+
+def print_reading(edges: Path, nodes: Path, data: Dataset) -> None:
+    """How other tables were read by what a run has stored: they may have more columns, and edges that name nobody."""
+    assert data.tables is not None
+    schema = data.tables.schema
+    if schema.label_column not in data.tables.table.columns:
+        schema = replace(schema, label_column=None)
+    line = how_it_was_read({"edges": edges, "nodes": nodes, "schema": schema.to_json()}, weights=False).splitlines()[0]
+    lost = data.dropped.get("edges of unknown nodes", 0)
+    typer.echo(f"{line}; left out: {lost:,} edges of unknown nodes" if lost else line, err=True)
 
 
 def print_summary(data: Dataset, split: Split | None = None) -> None:
@@ -110,10 +126,13 @@ def reopen(origin: Mapping[str, Any] | None, edges: Path | None, nodes: Path | N
     """The graph a model was trained on, or a new one read in the same way."""
     origin = origin or {}
     directed = bool(origin.get("directed", False))
-    if graph is not None:
-        return load_graph_file(graph, directed=directed, task=origin.get("task", "classification"))
     if (edges is None) != (nodes is None):
         raise GWNError("--edges and --nodes go together: give both, or neither for the graph it was trained on")
+    where = origin.get("dataset") if graph is None else str(graph)
+    if edges is None and isinstance(where, str) and (folder := open_folder(where)) is not None:
+        return _known_to(origin, folder).dataset()
+    if graph is not None:
+        return load_graph_file(graph, directed=directed, task=origin.get("task", "classification"))
     if edges is not None and nodes is not None:
         if "schema" not in origin:
             raise GWNError("this model was not trained on tables, so it cannot read --edges and --nodes; use --graph")
@@ -130,6 +149,29 @@ def _tables(origin: Mapping[str, Any], edges: Path, nodes: Path, directed: bool)
 def open_folder(dataset: str | None) -> GraphFolder | None:
     """The graph folder of this name; None for a dataset's name, or where nothing was given."""
     return None if dataset is None or dataset in DATASETS or not is_folder(dataset) else GraphFolder.open(dataset)
+
+
+def _origin_of(folder: GraphFolder) -> Origin:
+    """A graph folder as an origin; found again from any folder, as long as its columns are encoded as now."""
+    return {"dataset": str(folder.path.resolve()), "directed": False, "encoding": folder.encoding}
+
+
+def _known_to(origin: Mapping[str, Any], folder: GraphFolder) -> GraphFolder:
+    """The folder, refused where its columns are not encoded as a model knows them; older runs do not say how."""
+    if "schema" in origin:
+        raise GWNError(
+            f"this model was trained on tables, which it encodes in its own way, and {folder.path} is a graph folder; "
+            f"give the tables it was made from with --edges and --nodes"
+        )
+    if origin.get("encoding", folder.encoding) == folder.encoding:
+        return folder
+    known = Path(str(origin.get("dataset")))
+    if folder.path.resolve() == known:
+        raise GWNError(f"{folder.path} was made anew since training, and encodes its columns differently; train again")
+    raise GWNError(
+        f"{folder.path} encodes its columns by its own tables, and this model by those of {known}; make it again with "
+        f"`gwn data convert --like {shlex.quote(str(known))}`"
+    )
 
 
 class OnFiles:
@@ -152,7 +194,7 @@ class OnFiles:
     def source(self) -> tuple[Dataset, dict[str, Any]]:
         """Labels and splits, and where the rest is."""
         assert self.graph is not None
-        return self.graph.labels(), {"dataset": str(self.graph.path), "directed": False}
+        return self.graph.labels(), _origin_of(self.graph)
 
     def experiment(self, out: Path, **fields: Any) -> Experiment:
         """The experiment on files, or the usual one."""
@@ -184,4 +226,5 @@ def predict_folder(
     folder = open_folder(origin if graph is None else str(graph))
     if folder is None:
         raise GWNError("--memory goes with a graph folder: name one with --graph, or leave --memory out")
+    _known_to(trained.origin, folder)
     return predict_to_csv(trained, folder, root, out, memory=parse_memory(memory), raw_cells=raw_cells, on_done=on_done)

@@ -16,7 +16,7 @@ from gwn.data import Dataset, Split
 from gwn.training.metrics import METRICS
 from gwn.training.outputs import Floats
 from gwn.training.predict import answers, load_trained
-from gwn.training.result import summarise
+from gwn.training.result import paired_gain, summarise
 
 Classes = NDArray[np.int64]
 BLEND = "blend"
@@ -90,7 +90,10 @@ def listen(dataset: Dataset, splits: Sequence[Split], folders: Mapping[str, Path
 
 
 def make_blend(dataset: Dataset, splits: Sequence[Split], folders: Mapping[str, Path]) -> Blend:
-    """The weights that validation likes; all on the best model, where no blend is better there.
+    """The weights that validation likes; all on the best model, where that is told apart as better there.
+
+    The best of many models on validation owes a part of its score there to luck and to its epochs, which were chosen on
+    the same nodes: a blend that is not told apart from it is taken.
 
     splits    final splits that every candidate was trained on
     folders   run folders of the candidates, the best on validation first
@@ -100,7 +103,8 @@ def make_blend(dataset: Dataset, splits: Sequence[Split], folders: Mapping[str, 
     weights = choose_weights(said)
     others = [choose_weights([*said[:place], *said[place + 1 :]] or said) for place in range(len(said))]
     blended = _scores(dataset, said, others)
-    if len(weights) == 1 or np.mean(blended) < np.mean(alone):
+    lost = paired_gain(alone, blended)
+    if len(weights) == 1 or lost.kept or (lost.count == 1 and lost.mean > 0):
         weights, blended = best, alone
     y, asked = dataset.graph.labels.cpu().numpy(), np.zeros(dataset.graph.num_nodes)
     total, aside = np.zeros((asked.size, dataset.graph.num_classes)), nodes_aside(dataset, splits)

@@ -67,7 +67,7 @@ class Comparison:
     """A finished comparison.
 
     rows     best on validation first
-    best     the model that is best on validation, or "blend"
+    best     the model that is best on validation, or "blend", which is taken where it is not told apart from that
     folder   of the comparison: `gwn predict` takes it and answers with its `predictor`
     record   the file that has all of this and every trial
     runs     final splits of the models that were searched to the end
@@ -125,7 +125,8 @@ def compare(
     """Compare models on a dataset within a time; the same call continues one that was interrupted.
 
     Every model is searched on validation alone with the same limits, then its best settings are trained on the same
-    `runs` splits, whose seeds no search has seen. What is best on validation is saved: a model, or a blend of a few.
+    `runs` splits, whose seeds no search has seen. What is best on validation is saved: a model, or a blend of a few
+    that is not told apart from it.
 
     models    names on the shelf
     split     as for training; None for `usual_split`
@@ -282,7 +283,14 @@ def judge(course: Course, runs: int, seconds: float, blend: Blend | None) -> Com
         jobs=course.jobs,
         seconds=round(course.elapsed, 1),
         time=seconds,
-        verdict=sentence(best, metric.text(means[best], 1), differences, titles, unjudged),
+        verdict=sentence(
+            best,
+            metric.text(means[best], 1),
+            differences,
+            titles,
+            unjudged,
+            (ahead, metric.text(means[ahead], 1)) if means[ahead] > means[best] else None,
+        ),
         notes=(*_effort(course), *course.notes),
         predictor=_predictor(blend, course, titles, ahead),
     )

@@ -320,6 +320,8 @@ class Course:
 
         def fits(names: Sequence[str], runs: int) -> bool:
             later = self._for_changes(runs) if changes and runs > FEWEST_RUNS else 0.0
+            if names and all(self._on_disk(name) >= runs for name in names):
+                return True
             return bool(names) and self.left > 1.1 * self._level(names) + later + LAST_SHARE * self.seconds
 
         def there(searched: bool) -> list[str]:
@@ -352,21 +354,37 @@ class Course:
         while waiting or busy:
             while waiting and pool.free:
                 name = waiting.pop(0)
-                if runs == 1 and self.left <= 0 and (self.measured or busy):
+                if runs == 1 and self.left <= 0 and (self.measured or busy) and not self._on_disk(name):
                     self.lost[name] = "no time was left for its final runs"
                     continue
                 busy.add(name)
-                pool.submit(name, self._final_task(name, runs), 10 * self.limit + 60)
+                # one run in any case, the others as far as the time goes
+                limit = 10 * self.limit + 60 if runs == 1 else max(1.0, self.left)
+                pool.submit(name, self._final_task(name, runs), limit)
             for name, answer in pool.wait(0.5):
                 busy.discard(name)
                 self.used[name] += float(answer.get("seconds", 0.0))
-                if "failed" in answer:
-                    self.lost[name] = answer["failed"]
-                else:
+                if "failed" not in answer:
                     self.measured[name], self.folders[name] = answer["runs"], answer["folder"]
+                    there = max(len(answer["runs"]), self._on_disk(name))
+                    self.record.finals[name] = {"runs": there, "trial": self._trial(name)}
                     if all(run["status"] != "ok" for run in answer["runs"]):
                         self.lost[name] = answer["runs"][0]["reason"]
+                    self.keep()
+                elif not (answer.get("died") and name in self.measured):  # else the runs of before count
+                    self.lost[name] = answer["failed"]
             self._say()
+
+    def _trial(self, name: str) -> int:
+        """The number of the trial whose settings are measured."""
+        best = self.searches[name].best
+        assert best is not None
+        return best.number
+
+    def _on_disk(self, name: str) -> int:
+        """How many final runs a call that was stopped has left, with these settings."""
+        left = self.record.finals.get(name, {"runs": 0, "trial": -1})
+        return left["runs"] if left["trial"] == self._trial(name) else 0
 
     def _final_task(self, name: str, runs: int, change: Mapping[str, str] | None = None) -> dict[str, Any]:
         """The best settings of a model over the first `runs` final splits."""
@@ -409,7 +427,7 @@ class Course:
             while waiting and pool.free:
                 name = waiting.pop(0)
                 busy.add(name)
-                pool.submit(name, self._final_task(best, runs, CHANGES[name]), 10 * self.limit + 60)
+                pool.submit(name, self._final_task(best, runs, CHANGES[name]), max(1.0, self.left))
             for name, answer in pool.wait(0.5):
                 busy.discard(name)
                 self.used[best] += float(answer.get("seconds", 0.0))

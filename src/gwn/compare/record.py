@@ -22,6 +22,7 @@ class Record:
     identity   what decides what the trials mean: the data, how it is split, the models, what is fixed
     spent      seconds, those of interrupted calls included
     trials     model -> its trials that are finished
+    finals     model -> how many final runs of it are on the disk, and the number of the trial whose settings they have
     result     the verdict, None while there is none
     """
 
@@ -29,6 +30,7 @@ class Record:
     identity: Mapping[str, Any]
     spent: float = 0.0
     trials: dict[str, list[Trial]] = field(default_factory=dict)
+    finals: dict[str, dict[str, int]] = field(default_factory=dict)
     result: dict[str, Any] | None = None
 
     @classmethod
@@ -48,6 +50,7 @@ class Record:
             identity=identity,
             spent=float(data["spent"]),
             trials={model: [Trial.from_json(trial) for trial in trials] for model, trials in data["trials"].items()},
+            finals=dict(data.get("finals", {})),  # records of before have none
             result=data["result"],
         )
 
@@ -59,6 +62,7 @@ class Record:
             "identity": dict(self.identity),
             "spent": round(spent, 3),
             "trials": {model: [trial.to_json() for trial in found] for model, found in trials.items()},
+            "finals": self.finals,
             "result": self.result,
         }
         write_json(self.path, whole)

@@ -20,7 +20,7 @@ from gwn.compare.worker import OUT_OF_TIME
 from gwn.errors import GWNError
 from gwn.models import ModelSpec
 from gwn.training import TrainConfig
-from gwn.tuning.objective import CHECKPOINTS, START, TUNED_TRAINING, chosen_settings
+from gwn.tuning.objective import CHECKPOINTS, START, chosen_settings, tuned_training
 from gwn.tuning.spaces import SPACES, Space
 from gwn.tuning.storage import silent_optuna
 from gwn.tuning.study import BEST_SHARE, UNPRUNED, make_sampler
@@ -221,7 +221,7 @@ class ModelSearch:
                 self.trials.append(refused)
                 return self._propose() if len(self.trials) < self.limit else None
         of_training = {entry.name for entry in fields(TrainConfig)}
-        training = {name: getattr(config, name) for name in (*TUNED_TRAINING, *(of_training & self.fixed.keys()))}
+        training = tuned_training(config, of_training & self.fixed.keys())
         new = Trial(number=number, start=start, parameters=dict(asked.params), settings=settings, training=training)
         self.trials.append(new)
         return new

@@ -84,16 +84,25 @@ def sentence(
     differences: Mapping[str, Difference],
     titles: Mapping[str, str],
     unjudged: Sequence[str],
+    alone: tuple[str, str] | None = None,
 ) -> str:
     """One sentence a person can act on: who is best on validation, who may be as good, who is worse.
 
     validation   the best one's score on validation, as it is to be read
     unjudged     models that have no score, or too few for a judgement
+    alone        a model with a higher score there than the blend that is taken, which is not told apart; its score
     """
     tied = [titles[name] for name, difference in differences.items() if not difference.told_apart]
     worse = [titles[name] for name, difference in differences.items() if difference.told_apart and difference.mean < 0]
     better = [titles[name] for name, difference in differences.items() if difference.told_apart and difference.mean > 0]
-    parts = [f"{titles[best]} is best on validation ({validation})"]
+    if alone is None:
+        parts = [f"{titles[best]} is best on validation ({validation})"]
+    else:
+        name, score = alone
+        parts = [
+            f"{titles[best]} is taken ({validation} on validation; {titles[name]} alone has {score}, not told apart, "
+            "and the best of many is flattered there)"
+        ]
     if better:
         parts.append(f"on test {listed(better)} {'does' if len(better) == 1 else 'do'} better, which validation missed")
     if tied:

@@ -59,11 +59,11 @@ def choose_notation(text: Any, decimal_comma: bool) -> str | None:
     filled = pc.unique(text.filter(pc.not_equal(text, "")))
     if len(filled) == 0:
         return None
-    if numbers_of(filled, decimal_comma=decimal_comma)[1].mean() <= 1 - MOSTLY:
-        return ""
-    order = (COMMA, POINT) if decimal_comma else (POINT, COMMA)
-    wrong = {notation: numbers_of(filled, notation)[1].mean() for notation in order}
-    best = min(order, key=lambda notation: wrong[notation])
+    wrong = {"": numbers_of(filled, decimal_comma=decimal_comma)[1].mean()}
+    if wrong[""]:  # cells such as 1.234,5 tell how the others, 1.234 say, are meant
+        order = (COMMA, POINT) if decimal_comma else (POINT, COMMA)
+        wrong |= {notation: numbers_of(filled, notation)[1].mean() for notation in order}
+    best = min(wrong, key=lambda notation: wrong[notation])
     return best if wrong[best] <= 1 - MOSTLY else None
 
 
@@ -73,6 +73,18 @@ def are_codes(text: Any) -> bool:
     if not pc.any(pc.match_substring_regex(filled, r"^0\d+$")).as_py():
         return False
     return bool(pc.all(pc.match_substring_regex(filled, r"^\d+$")).as_py())
+
+
+def units_of(text: Any) -> list[str]:
+    """The different signs of money and of per cent in these cells, which are read as numbers without them."""
+    return sorted(filter(None, pc.unique(pc.extract_regex(text, rf"(?P<unit>{UNIT})").field("unit")).to_pylist()))
+
+
+def either_way(text: Any) -> str | None:
+    """A cell such as 1,234 or 1.234, where every comma or point stands before three digits: thousands, or decimals."""
+    signed = pc.unique(text.filter(pc.match_substring_regex(text, "[.,]")))
+    either = pc.match_substring_regex(signed, r"^[+-]?[1-9]\d{0,2}[.,]\d{3}$")
+    return signed[0].as_py() if len(signed) and pc.all(either).as_py() else None
 
 
 def _without_unit(text: Any) -> Any:

@@ -27,6 +27,8 @@ from gwn.data.cells import (
     choose_date,
     choose_notation,
     days_of,
+    either_way,
+    units_of,
 )
 from gwn.data.tables import Table
 from gwn.errors import GWNError
@@ -50,6 +52,10 @@ LARGEST = 1e6
 WORDS = 512
 """Features of a column of text."""
 
+FAR = 10.0
+"""Standard deviations from the mean of the training, beyond which half the numbers of a table hardly are by chance."""
+
+ALL_EMPTY = "every cell is empty"
 TRUE, FALSE = ("true", "yes", "y", "t", "1"), ("false", "no", "n", "f", "0")
 OTHER, EMPTY = "(other)", "(missing)"
 
@@ -74,6 +80,10 @@ class Column:
     def encode(self, table: Table) -> Any:
         """Its features, [rows, features], as an array or a SciPy CSR matrix."""
         raise NotImplementedError
+
+    def unlike(self, table: Table) -> str:
+        """Why another table's column may not mean what the training's did; "" where nothing speaks for that."""
+        return ""
 
     def to_json(self) -> dict[str, Any]:
         """As a plain dictionary: what differs from the defaults."""
@@ -157,6 +167,18 @@ class Number(Column):
         curve = learnt.curve(known)
         return replace(learnt, mean=float(curve.mean()), std=float(curve.std()) or self.std)
 
+    def unlike(self, table: Table) -> str:
+        values = self.values(table)
+        known = values[~np.isnan(values)]
+        if known.size == 0:
+            return ALL_EMPTY
+        middle, far = float(np.median(known)), FAR * self.std
+        low, high = (self.knots[0], self.knots[-1]) if self.knots else (self.mean - far, self.mean + far)
+        if self.plain or low <= middle <= high:
+            return ""
+        usual = f"{low:.4g} to {high:.4g}" if self.knots else f"{self.mean:.4g} ± {self.std:.4g}"
+        return f"its numbers are about {middle:.4g}, far from those of the training ({usual})"
+
     def curve(self, values: Floats) -> Floats:
         """f: beyond the knots it is level, and a quarter of the numbers keeps their differences finite."""
         return np.interp(0.25 * values, 0.25 * np.array(self.knots), self.scores) if self.knots else values
@@ -187,6 +209,9 @@ class Date(Number):
     def feature_names(self) -> tuple[str, ...]:
         circles = tuple(f"{self.name} {part} {axis}" for part in self.parts for axis in ("sin", "cos"))
         return super().feature_names + circles
+
+    def unlike(self, table: Table) -> str:
+        return ""  # later ones are what is to be expected
 
     def read(self, table: Table) -> tuple[Floats, Mask]:
         return table.days(self.name, self.written or "year-month-day")
@@ -270,6 +295,19 @@ class Category(Column):
         at[np.isin(at, [place for place, feature in enumerate(self.features) if feature in self.unseen])] = other
         at[at < 0] = other
         return np.where(at == other, -1, at) if OTHER in self.unseen else at
+
+    def unlike(self, table: Table) -> str:
+        text = table.text(self.name)
+        filled = text.filter(pc.not_equal(text, ""))
+        if len(filled) == 0:
+            return "" if self.flag else ALL_EMPTY
+        strange = filled.filter(pc.invert(pc.is_in(filled, value_set=pa.array(self.categories, pa.string()))))
+        if len(strange) <= (MOSTLY if self.other else 0.5) * len(filled):
+            return ""
+        return (
+            f"{len(strange):,} of {len(filled):,} cells are no category of the training, {_short(strange[0].as_py())} "
+            f"for example; {_short(self.categories[0]) if self.categories else OTHER} was one"
+        )
 
     def learn(self, table: Table, rows: Rows) -> Category:
         codes = replace(self, unseen=()).codes(table)[rows]
@@ -395,6 +433,10 @@ def _decide(table: Table, name: str, standardise: bool) -> Column:
 def _number(table: Table, name: str, notation: str, standardise: bool) -> Column:
     column = Number(name=name, notation=notation, plain=not standardise)
     notes = [f"numbers are read as {notation}"] if notation else []
+    if notation and (units := units_of(table.text(name))):
+        notes.append(f"{' and '.join(units)} left out")
+    elif table.decimal_comma and not notation and (cell := either_way(table.text(name))) is not None:
+        notes.append(f"{cell} is read with decimals, as less than a thousand, which no cell proves")
     values, odd = _numbers_and_notes(column, table)
     if odd:
         notes.append(odd)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from gwn.data.dataset import Dataset
 from gwn.data.download import data_roots
 from gwn.data.schema import NodeTable, column_summary
 from gwn.data.splits import NOTICEABLE_SHIFT, SPLITS, Split
+from gwn.data.tables import MISSING
 from gwn.graph import Graph, count_self_loops
 from gwn.io import file_sha256
 from gwn.registry import lookup
@@ -59,6 +61,7 @@ def describe(dataset: Dataset, split: Split | None = None) -> dict[str, Any]:
         "caveat": dataset.caveat,
         "columns": [] if tables is None else column_summary(tables.schema, tables.table),
         "structural": None if tables is None else tables.schema.structural,
+        "read_as_empty": {} if tables is None else read_as_empty(tables),
         "telling_columns": [] if tables is None else telling_columns(tables, graph),
     }
     return {**facts, "suggestions": suggestions(facts)}
@@ -96,6 +99,9 @@ def suggestions(facts: Mapping[str, Any]) -> list[str]:
             f"Column {name!r} alone tells the {'class' if counts else 'number'} of every labelled node: if it was made "
             f"from it, scores mean nothing; leave it out with --drop-column {shlex.quote(name)}."
         )
+    if facts["read_as_empty"]:
+        words = _some([f"{word!r} ({count:,})" for word, count in facts["read_as_empty"].items()])
+        said.append(f"Read as an empty label, so to be predicted: {words}. Where it is a class, write it differently.")
     said += _suspicious_classes(counts)
     if counts:
         smallest, largest = min(counts, key=counts.__getitem__), max(counts, key=counts.__getitem__)
@@ -162,6 +168,16 @@ def _suspicious_classes(counts: Mapping[str, int]) -> list[str]:
     for names in (names for names in alike.values() if len(names) > 1):
         said.append(f"Learnt as {len(names)} classes: {_some([repr(name) for name in names])}. Write them alike.")
     return said
+
+
+def read_as_empty(tables: NodeTable) -> dict[str, int]:
+    """Words such as NA in the label column, which stand for nothing, and how often: one may be somebody's class."""
+    name, table = tables.schema.label_column, tables.table
+    if name is None or name not in table.columns or pa.types.is_floating(table.columns[name].type):
+        return {}
+    text = table.text(name, missing=())
+    counted = pc.value_counts(text.filter(pc.is_in(text, value_set=pa.array(MISSING[1:]))))
+    return {entry["values"]: entry["counts"] for entry in counted.to_pylist()}
 
 
 def telling_columns(tables: NodeTable, graph: Graph) -> list[str]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from typing import Any
 
 import pyarrow.compute as pc
 
 from gwn.data.cells import MOSTLY
-from gwn.data.node_ids import row_numbers
+from gwn.data.node_ids import different_ids, holds_ids, row_numbers
 from gwn.data.tables import Table
 from gwn.errors import GWNError
 from gwn.registry import require_known
@@ -27,6 +28,8 @@ def endpoint_names(file: str, columns: Sequence[str], source: str | None, target
                 require_known(f"{what} column", name, columns)
             except GWNError as error:
                 raise GWNError(f"{file}: {error}") from None
+        if source == target:
+            raise GWNError(f"--source-column and --target-column both name {source!r}; an edge has two ends: name two")
         return source, target
     names = {name.lower(): name for name in columns}
     for a, b in ENDPOINTS:
@@ -60,14 +63,15 @@ def choose_ends(
     free = [name for name in free if edges.is_readable(name)]
     cells = {name: pc.unique(edges.ids(name)) for name in free}
     said = [name for name in nodes.columns if name == id_column]
-    columns = [nodes.ids(name) for name in said or nodes.columns if nodes.is_readable(name)]
+    columns = (nodes.ids(name) for name in said or nodes.columns if nodes.may_be_ids(name))  # one in memory at a time
     found = {held for ids in columns if len(pc.unique(ids)) == nodes.rows and len(held := _held(cells, ids)) > 1}
     found = found or {held for held in [_held(cells, row_numbers(nodes))] if len(held) > 1}
     if any(len(held) > 2 for held in found) or len(found) > 1:
         which = list(dict.fromkeys(name for held in sorted(found) for name in held))
         raise GWNError(
             f"{edges.path.name}: columns {', '.join(map(repr, which[:-1]))} and {which[-1]!r} all hold ids of nodes; "
-            f"say which two are the ends of an edge, for example --source-column {which[0]} --target-column {which[1]}"
+            f"say which two are the ends of an edge, for example --source-column {shlex.quote(which[0])} "
+            f"--target-column {shlex.quote(which[1])}"
         )
     ends = next(iter(found), tuple(edges.columns)[:2])
     return ends[0], ends[1]
@@ -79,3 +83,11 @@ def _held(cells: dict[str, Any], ids: Any) -> tuple[str, ...]:
     sizes = {name: len(cells[name]) for name in cells if share[name] > MOSTLY}
     fewest = sorted(sizes.values(), reverse=True)[1] if len(sizes) > 1 else 0
     return tuple(name for name, size in sizes.items() if 2 * size > fewest)
+
+
+def named_ends(edges: Table, nodes: Table, ends: Sequence[str]) -> list[Any]:
+    """The ids at both ends; 28.0 is 28 unless the nodes have both."""
+    written, merged = ([edges.ids(name, merge=merge) for name in ends] for merge in (False, True))
+    if written == merged or any(holds_ids(nodes, name, different_ids(*written)) for name in nodes.columns):
+        return written
+    return merged

@@ -14,9 +14,9 @@ import torch
 from torch import Tensor
 
 from gwn.data.dataset import Dataset, usual_metric
-from gwn.data.edge_columns import choose_ends
+from gwn.data.edge_columns import choose_ends, named_ends
 from gwn.data.headers import require_edge_header, require_node_header
-from gwn.data.node_ids import different_ids, holds_ids
+from gwn.data.node_ids import different_ids
 from gwn.data.schema import FeatureSchema, NodeTable
 from gwn.data.splits import Split, splits_from_masks
 from gwn.data.structural import bound_to, require_bound, structural_features
@@ -201,14 +201,21 @@ def load_files(
         table if isinstance(table, Table) else read_table(table, header=which not in no_header)
         for which, table in (("edges", edges), ("nodes", nodes))
     )
-    if schema is not None and schema.endpoints_given and source_column is None and target_column is None:
-        source_column, target_column = schema.source_column, schema.target_column
+    given = source_column is not None
+    if schema is not None and source_column is None and target_column is None:
+        given = schema.endpoints_given
+        source_column, target_column = schema.ends_in(edge_table.columns)
     special = {"id_column": id_column, "weight_column": weight_column} if schema is None else schema.special
     ends = choose_ends(edge_table, node_table, source_column, target_column, **special)
-    named_ends = _named_ends(edge_table, node_table, ends)
+    if special["weight_column"] in ends:
+        raise GWNError(
+            f"{edge_table.path.name}: weight column {special['weight_column']!r} is an end of the edges; name another "
+            f"with --weight-column, or other ends with --source-column and --target-column"
+        )
+    ids_of_ends = named_ends(edge_table, node_table, ends)
     known = schema is not None
     if schema is None:
-        named = different_ids(*named_ends)
+        named = different_ids(*ids_of_ends)
         if "nodes" not in no_header and node_table.path.suffix:
             require_node_header(node_table, named)
         schema = FeatureSchema.fit(
@@ -236,14 +243,13 @@ def load_files(
                 f"{node_table.path.name} has no column {schema.id_column!r}, which held the ids where the model was "
                 f"trained; rename the column of its ids to that"
             )
-    given = source_column is not None
     schema = replace(schema, source_column=ends[0], target_column=ends[1], endpoints_given=given)
     unused = [name for name in edge_table.columns if name not in (*ends, schema.weight_column)]
     schema = replace(schema, unused_of_edges=tuple(unused))
     ids = schema.ids(node_table)
     if "edges" not in no_header and edge_table.path.suffix:  # a table that was never in a file has names of its own
         require_edge_header(edge_table.path.name, ids, ends)
-    edge_index, known_ends = _endpoints(edge_table, node_table, ids, schema, named_ends)
+    edge_index, known_ends = _endpoints(edge_table, node_table, ids, schema, ids_of_ends)
     edge_weight = _weights(edge_table, schema.weight_column)
     dropped: dict[str, int] = {}
     if not bool(known_ends.all()):
@@ -279,30 +285,31 @@ def load_files(
         default_split="stratified",
         directed=directed,
         published={},
-        files={table.path.name: table.sha256() for table in (edge_table, node_table)},
+        files=_hashes(edge_table, node_table),
         dropped=dropped,
         tables=NodeTable(table=node_table, schema=schema, structural=from_edges),
     )
     return dataset, schema
 
 
-def _named_ends(edges: Table, nodes: Table, ends: Sequence[str]) -> list[Any]:
-    """The ids at both ends; 28.0 is 28 unless the nodes have both."""
-    written, merged = ([edges.ids(name, merge=merge) for name in ends] for merge in (False, True))
-    if written == merged or any(holds_ids(nodes, name, different_ids(*written)) for name in nodes.columns):
-        return written
-    return merged
+def _hashes(edges: Table, nodes: Table) -> dict[str, str]:
+    """SHA-256 by file name; two files of one name, in different folders, are told apart by what they hold."""
+    same = edges.path.name == nodes.path.name
+    return {
+        f"{table.path.name} of {what}" if same else table.path.name: table.sha256()
+        for what, table in (("edges", edges), ("nodes", nodes))
+    }
 
 
 def _endpoints(
-    table: Table, nodes: Table, ids: Any, schema: FeatureSchema, named_ends: Sequence[Any]
+    table: Table, nodes: Table, ids: Any, schema: FeatureSchema, ids_of_ends: Sequence[Any]
 ) -> tuple[Tensor, Tensor]:
     """Edges [2, E] as node numbers, and which of them name two known nodes; others are refused unless skipped."""
-    found = [pc.index_in(text, value_set=ids) for text in named_ends]
+    found = [pc.index_in(text, value_set=ids) for text in ids_of_ends]
     unknown = np.logical_or(*(np.asarray(column.is_null()) for column in found))
     count = int(unknown.sum())
     if count and (count == table.rows or not schema.skip_unknown):
-        named = [name for text, at in zip(named_ends, found, strict=True) for name in _unknown(text, at)]
+        named = [name for text, at in zip(ids_of_ends, found, strict=True) for name in _unknown(text, at)]
         named = list(dict.fromkeys(named))
         some = ", ".join(named[:3]) + (", …" if len(named) > 3 else "")
         where = "the row numbers" if schema.id_column is None else f"column {schema.id_column!r}"

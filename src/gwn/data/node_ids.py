@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from typing import Any
 
@@ -41,7 +42,7 @@ def choose_id_column(table: Table, named: Any, columns: Sequence[str]) -> str | 
         if any(table.ids(name) != table.ids(holding[0]) for name in holding[1:]):
             raise GWNError(
                 f"{table.path.name}: columns {' and '.join(map(repr, holding))} each hold every id that the edges "
-                f"name; say which one is meant, for example --id-column {holding[0]}"
+                f"name; say which one is meant, for example --id-column {shlex.quote(holding[0])}"
             )
         return holding[0]
     by_row = pc.all(pc.is_in(named, value_set=row_numbers(table))).as_py()
@@ -50,14 +51,14 @@ def choose_id_column(table: Table, named: Any, columns: Sequence[str]) -> str | 
         if meant is not None and by_row:
             raise GWNError(
                 f"{table.path.name}: the edges name nodes by row number, or by column {meant!r}, in which some id is "
-                f"missing or there twice; mend that column, or go by row number with --drop-column {meant}"
+                f"missing or there twice; mend that column, or go by row number with --drop-column {shlex.quote(meant)}"
             )
         return usual or meant
     (only,) = holding
     if by_row and only not in (usual, _first(table)) and table.ids(only) != row_numbers(table):
         raise GWNError(
             f"{table.path.name}: the edges name nodes by column {only!r} or by row number, which are different nodes; "
-            f"say --id-column {only}, or leave the column out with --drop-column {only}"
+            f"say --id-column {shlex.quote(only)}, or leave the column out with --drop-column {shlex.quote(only)}"
         )
     return only
 

@@ -36,7 +36,7 @@ def open_origin(origin: Mapping[str, Any] | None) -> Dataset:
                 f"`gwn predict` with --edges and --nodes"
             )
         return load_files(edges=edges, nodes=nodes, label_column=None, schema=schema, directed=directed)[0]
-    raise GWNError("this run does not say which graph it was trained on; give --edges and --nodes, or --graph")
+    raise GWNError("this run does not say which graph it was trained on; name one for `gwn predict` with --graph")
 
 
 def by_name(dataset: str, directed: bool) -> Dataset:

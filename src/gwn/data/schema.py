@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -91,15 +92,16 @@ class FeatureSchema:
         require_known("task", task, TASKS)
         if table.rows == 0:
             raise GWNError(f"{table.path} has column names but no rows")
-        for what, names in (
-            ("label column", [label_column]),
-            ("id column", [id_column]),
-            ("column", drop_columns),
-            ("text column", text_columns),
-        ):
+        roles: dict[str, Sequence[str]] = {
+            "label column": [] if label_column is None else [label_column],
+            "id column": [] if id_column is None else [id_column],
+            "column": drop_columns,
+            "text column": text_columns,
+        }
+        for what, names in roles.items():
             for name in names:
-                if name is not None:
-                    table.require(what, name)
+                table.require(what, name)
+        _require_one_role(roles)
         if id_column is None:
             if label_column is not None and task == "classification" and named is not None:
                 _require_no_id(table, label_column, named)
@@ -225,6 +227,12 @@ class FeatureSchema:
             raise GWNError(f"{table.path.name}: column {self.id_column!r} has no id in row {row}")
         return ids
 
+    def ends_in(self, columns: Container[str]) -> tuple[str | None, str | None]:
+        """The columns of the edges' ends as they are stored, for a table that has them or must have them."""
+        ends = self.source_column, self.target_column
+        there = all(name is not None and name in columns for name in ends)
+        return ends if self.endpoints_given or there else (None, None)
+
     @property
     def special(self) -> dict[str, str | None]:
         """The columns of ids and of weights by the names of the arguments that choose them."""
@@ -234,6 +242,11 @@ class FeatureSchema:
         """What a person should know about how columns were read, a line each."""
         noted = [column for column in self.columns if column.note not in ("", ASKED)]
         return [f"column {column.name!r}: {column.note}" for column in noted]
+
+    def unlike(self, table: Table) -> list[str]:
+        """Columns of another table that may not mean what they meant where the model was trained, a line each."""
+        found = {column.name: column.unlike(table) for column in self.columns if column.feature_names}
+        return [f"{table.path.name}: column {name!r}: {said}" for name, said in found.items() if said]
 
     def to_json(self) -> dict[str, Any]:
         """As a plain dictionary for JSON."""
@@ -253,6 +266,14 @@ class FeatureSchema:
             if isinstance(error, GWNError):
                 raise
             raise GWNError(f"the description of the features is damaged ({error!r}); train the model again") from error
+
+
+def _require_one_role(roles: Mapping[str, Sequence[str]]) -> None:
+    """Refuse a column that two options name: one of them would be passed over."""
+    for (one, names), (other, others) in combinations(roles.items(), 2):
+        for name in set(names) & set(others):
+            options = (f"--{('drop column' if what == 'column' else what).replace(' ', '-')}" for what in (one, other))
+            raise GWNError(f"{' and '.join(options)} both name {name!r}; leave one of them out")
 
 
 def _require_no_id(table: Table, label: str, named: Any) -> None:

@@ -35,6 +35,9 @@ CSV_BLOCK_BYTES = 1 << 24
 
 CLOSE = "close it, or write two of them for one in the text"
 
+DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
+"""Beside semicolons: in a line of data there may be more of them than of the sign between the columns."""
+
 NUMERAL = re.compile(r"[+-]?[\d.,]+$")
 
 WHOLE = r"^-?\d+\.0+$"
@@ -88,9 +91,7 @@ class Table:
 
     def text(self, name: str, missing: Sequence[str] = MISSING) -> Any:
         """A column as trimmed text, "" where it is missing; 3.0 reads as 3, so that ids survive a missing value."""
-        column = self.columns[name]
-        if pa.types.is_floating(column.type):
-            column = _whole_numbers(column)
+        column = _whole_numbers(self.columns[name])
         try:
             text = pc.utf8_trim_whitespace(pc.fill_null(pc.cast(column, pa.string()), ""))
         except (pa.ArrowException, ValueError, NotImplementedError):
@@ -143,6 +144,11 @@ class Table:
         except GWNError:
             return False
         return True
+
+    def may_be_ids(self, name: str) -> bool:
+        """Whether a column holds single values and no fractions, which nobody takes for ids."""
+        column = self.columns[name]
+        return self.is_readable(name) and not pa.types.is_floating(_whole_numbers(column).type)
 
     def missing(self, name: str) -> int:
         """How many cells of a column are empty."""
@@ -294,7 +300,8 @@ def csv_layout(path: Path, header: bool) -> tuple[str, list[str]]:
         first = next((line for line in file if line.strip()), "").rstrip("\r\n")
     if not first:
         raise GWNError(f"{path} is empty")
-    separator = "\t" if suffix_of(path) == ".tsv" else max(",;\t", key=first.count)
+    plain = DECIMAL_COMMA.sub("", first) if ";" in first else first
+    separator = "\t" if suffix_of(path) == ".tsv" else max(",;\t", key=plain.count)
     names = next(csv.reader([first], delimiter=separator))
     return separator, names if header else [f"column-{number}" for number in range(1, len(names) + 1)]
 
@@ -321,7 +328,9 @@ def _are_row_numbers(column: Any) -> bool:
 
 
 def _whole_numbers(column: Any) -> Any:
-    """As integers where every value is one."""
+    """A column of fractions as integers where every value is one."""
+    if not pa.types.is_floating(column.type):
+        return column
     try:
         return pc.cast(column, pa.int64())
     except pa.ArrowInvalid:

@@ -22,7 +22,7 @@ from gwn.networks import GWN
 from gwn.training.checkpoint import Checkpoint, Checkpoints, Fit
 from gwn.training.config import TrainConfig
 from gwn.training.experiment import Experiment
-from gwn.training.loop import OnEpoch, train_task
+from gwn.training.loop import OnEpoch, parameter_groups, train_task
 from gwn.training.loss import balanced_weights
 from gwn.training.partitions import assign_rows
 
@@ -49,6 +49,7 @@ def check_divisible(model: nn.Module, config: TrainConfig) -> GWN:
         )
     if config.batch_size > 0 and not model.precompute:
         raise GWNError("batch_size needs a network with precompute=true, where a step costs what its nodes cost")
+    parameter_groups(model, config)  # refused here rather than in every process
     return model
 
 

@@ -135,7 +135,10 @@ def predict_to_csv(
         raise GWNError("--memory goes with a network that was trained with --precompute; leave it out")
     if graph.num_features != trained.config["dataset"]["features"]:
         expected = trained.config["dataset"]["features"]
-        raise GWNError(f"this model was trained on {expected} features, {graph.path} has {graph.num_features}")
+        raise GWNError(
+            f"this model was trained on {expected} features, {graph.path} has {graph.num_features}; name a folder with "
+            f"the features of its training with --graph"
+        )
     require_space(out, graph.num_nodes * (BYTES_OF_A_CELL * (len(trained.class_names) + 1) + BYTES_OF_NAMES))
 
     def on_columns(done: float, total: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,12 +19,12 @@ import pyarrow.csv
 import pyarrow.parquet
 from numpy.typing import NDArray
 
-from gwn.data.edge_columns import endpoint_names
 from gwn.data.tables import (
     INDEX_NAMES,
     SUFFIXES,
-    WHOLE,
+    Table,
     csv_layout,
+    named_columns,
     read_head,
     require_parquet,
     require_text,
@@ -78,16 +78,18 @@ class EdgeBatch:
 
 @dataclass(frozen=True, kw_only=True)
 class EdgeFile:
-    """A file of edges and the names of its two columns.
+    """A file of edges.
 
-    columns   all names, where the file does not have them itself
+    names            of all its columns; a CSV file without a header does not have them itself
+    source, target   the columns of the two ends, once they are chosen
     """
 
     path: Path
-    source: str
-    target: str
+    names: tuple[str, ...]
+    source: str = ""
+    target: str = ""
     separator: str = ","
-    columns: tuple[str, ...] | None = None
+    header: bool = True
 
     @property
     def is_parquet(self) -> bool:
@@ -99,18 +101,45 @@ class EdgeFile:
 
     def line(self, row: int) -> str:
         """Where row `row` (from 0) stands, for messages; most CSV files have a line of column names above it."""
-        above = 1 if self.columns is None else 0
+        above = 1 if self.header else 0
         return f"{self.path.name}, row {row + 1}" if self.is_parquet else f"{self.path.name}, line {row + 1 + above}"
 
+    @property
+    def columns(self) -> Mapping[str, str]:
+        """Columns by their names without blanks, as the file writes them; those without a name are left out."""
+        named = [name for name in self.names if name.strip() not in INDEX_NAMES]
+        return {name: named[place] for name, place in named_columns(self.path, named, lambda _: None)[0].items()}
+
+    @property
+    def decimal_comma(self) -> bool:
+        return not self.is_parquet and self.separator in (";", "\t")
+
+    def head(self) -> Table:
+        """The first edges with all columns, by which the ends are chosen."""
+        columns = self.columns
+        batch = next((batch for batch, _ in self._read(list(columns.values()))), None)
+        cells = {
+            name: pa.array([], pa.string()) if batch is None else batch.column(written)
+            for name, written in columns.items()
+        }
+        rows = 0 if batch is None else batch.num_rows
+        return Table(self.path, cells, rows, decimal_comma=self.decimal_comma)
+
     def batches(self) -> Iterator[EdgeBatch]:
-        """All edges, in the order of the file, which must stay as it is meanwhile."""
+        """All edges, in the order of the file."""
+        row, ends = 0, [self.columns[name] for name in (self.source, self.target)]
+        for batch, done in self._read(ends):
+            source, target = (batch.column(name) for name in ends)
+            yield EdgeBatch(source=source, target=target, first_row=row, done=min(1.0, done))
+            row += batch.num_rows
+
+    def _read(self, names: Sequence[str]) -> Iterator[tuple[Any, float]]:
+        """These columns in batches, and the share of the file so far; the file must stay as it is meanwhile."""
         row, before = 0, Version.of(self.path)
-        reader = self._parquet() if self.is_parquet else self._csv()
         try:
-            for batch, done in reader:
-                source, target = batch.column(self.source), batch.column(self.target)
+            for batch, done in self._parquet(names) if self.is_parquet else self._csv(names):
                 before.require_unchanged()
-                yield EdgeBatch(source=source, target=target, first_row=row, done=min(1.0, done))
+                yield batch, done
                 row += batch.num_rows
             before.require_unchanged()
         except (pa.ArrowException, OSError, EOFError, zlib.error) as error:
@@ -118,20 +147,19 @@ class EdgeFile:
             said = what_is_wrong(self.path, error)
             raise GWNError(f"{said} (behind row {row})" if "cannot be read" in said else said) from None
 
-    def _parquet(self) -> Iterator[tuple[Any, float]]:
+    def _parquet(self, names: Sequence[str]) -> Iterator[tuple[Any, float]]:
         with pa.parquet.ParquetFile(self.path) as file:
             total, seen = max(1, file.metadata.num_rows), 0
-            for batch in file.iter_batches(batch_size=ROWS, columns=[self.source, self.target]):
+            for batch in file.iter_batches(batch_size=ROWS, columns=list(names)):
                 seen += batch.num_rows
                 yield whole(self.path, batch), seen / total
 
-    def _csv(self) -> Iterator[tuple[Any, float]]:
+    def _csv(self, names: Sequence[str]) -> Iterator[tuple[Any, float]]:
         size = max(1, self.path.stat().st_size)
         parse = pa.csv.ParseOptions(delimiter=self.separator)
-        names = (self.source, self.target)
         convert = pa.csv.ConvertOptions(include_columns=names, column_types=dict.fromkeys(names, pa.string()))
         options = pa.csv.ReadOptions(  # threads would lose the line numbers
-            block_size=BLOCK_BYTES, use_threads=False, column_names=self.columns
+            block_size=BLOCK_BYTES, use_threads=False, column_names=None if self.header else self.names
         )
         with self.path.open("rb") as file, ExitStack() as stack:
             plain = stack.enter_context(gzip.open(file)) if self.is_compressed else file
@@ -150,8 +178,8 @@ class EdgeFile:
                 ) from error
 
 
-def open_edges(path: Path, source: str | None = None, target: str | None = None, *, header: bool = True) -> EdgeFile:
-    """The file with its columns found: those named, else source and target or the like, else the first two."""
+def open_edges(path: Path, *, header: bool = True) -> EdgeFile:
+    """The file with the names of its columns; which of them are the ends is for `choose_ends` to say."""
     path = Path(path)
     suffix, separator = suffix_of(path), ","
     if suffix not in SUFFIXES:
@@ -166,19 +194,7 @@ def open_edges(path: Path, source: str | None = None, target: str | None = None,
             separator, names = csv_layout(path, header)
     except (pa.ArrowException, OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise GWNError(what_is_wrong(path, error)) from None
-    named = [name for name in names if name not in INDEX_NAMES]
-    ends = endpoint_names(path.name, named, source, target) or named[:2]
-    columns = None if header else tuple(names)
-    return EdgeFile(path=path, source=ends[0], target=ends[1], separator=separator, columns=columns)
-
-
-def as_ids(column: Any) -> Any:
-    """A column of the edge table as trimmed text; 3.0 reads as 3 where all cells are written so."""
-    if pa.types.is_floating(column.type):
-        column = pc.cast(column, pa.int64(), safe=False)
-    text = pc.utf8_trim_whitespace(pc.cast(column, pa.string()))
-    whole = pc.all(pc.match_substring_regex(text, WHOLE)).as_py()
-    return pc.replace_substring_regex(text, r"\.0+$", "") if whole else text
+    return EdgeFile(path=path, names=tuple(names), separator=separator, header=header)
 
 
 INTEGER = r"^(0|-?[1-9][0-9]{0,17})$"
@@ -218,52 +234,56 @@ class WholeIds:
 
 
 class NodeNumbers:
-    """From the ids of the edge table to node numbers."""
+    """From the ids of the edge table to node numbers.
+
+    ids   of the nodes, as text; None for their row numbers from 0
+    """
 
     def __init__(self, ids: Any | None, nodes: int, table: str) -> None:
         self.ids, self.nodes, self.table = ids, nodes, table
 
     def of(self, column: Any, file: EdgeFile, first_row: int) -> NDArray[np.int64]:
         """The numbers of these ids; one that no node has is refused with its line."""
+        places = self._by_number(column)
+        if places is None or places.min(initial=0) < 0:
+            places = self._by_text(Table(file.path, {"": column}, len(column)).text("", missing=()), file)
+        bad = np.flatnonzero(places < 0)
+        if bad.size:
+            self._refuse(column[int(bad[0])].as_py(), file, first_row + int(bad[0]))
+        return places
+
+    def _by_number(self, column: Any) -> NDArray[np.int64] | None:
+        """The fast way, where ids and cells are all whole numbers; None where they are not."""
+        if self.ids is not None and self._whole is None:
+            return None
+        asked = whole_numbers(column)
+        if asked is None:
+            return None
+        return (
+            np.where((asked >= 0) & (asked < self.nodes), asked, -1) if self._whole is None else self._whole.of(asked)
+        )
+
+    def _by_text(self, text: Any, file: EdgeFile) -> NDArray[np.int64]:
+        """By the id as it is written, else 28.0, or 28,0 beside semicolons, as 28; 007 is not 7."""
+        plain = pc.replace_substring_regex(text, r"^(-?\d+)[.,]0+$" if file.decimal_comma else r"^(-?\d+)\.0+$", r"\1")
         if self.ids is None:
-            return self._rows(column, file, first_row)
-        if self._whole is not None and (asked := whole_numbers(column)) is not None:
-            places = self._whole.of(asked)
-            if places.min(initial=0) >= 0:
-                return places
-        found = pc.index_in(as_ids(column), value_set=self.ids)
-        if found.null_count:
-            row = int(np.flatnonzero(np.asarray(found.is_null()))[0])
-            self._refuse(column[row].as_py(), file, first_row + row)
-        return np.asarray(found, dtype=np.int64)
+            numbers = pc.if_else(pc.match_substring_regex(plain, INTEGER), plain, "-1")
+            values = np.asarray(pc.cast(numbers, pa.int64()))
+            return np.where(values < self.nodes, values, -1)
+        found = pc.coalesce(*(pc.index_in(each, value_set=self.ids) for each in (text, plain)))
+        return np.asarray(pc.fill_null(found, -1), dtype=np.int64)
 
     @cached_property
     def _whole(self) -> WholeIds | None:
         """Ids that are whole numbers, which most are: Arrow would hash all of them again for every batch of edges."""
-        ids = whole_numbers(self.ids)
+        ids = None if self.ids is None else whole_numbers(self.ids)
         return None if ids is None else WholeIds(ids)
-
-    def _rows(self, column: Any, file: EdgeFile, first_row: int) -> NDArray[np.int64]:
-        """Ids that are row numbers of the node table."""
-        try:
-            numbers = pc.cast(column, pa.int64())
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            numbers = pa.array([_whole(cell) for cell in column.to_pylist()], pa.int64())
-        values = np.asarray(pc.fill_null(numbers, -1))
-        bad = np.flatnonzero((values < 0) | (values >= self.nodes))
-        if bad.size:
-            self._refuse(column[int(bad[0])].as_py(), file, first_row + int(bad[0]))
-        return values
 
     def _refuse(self, given: Any, file: EdgeFile, row: int) -> None:
         allowed = f"the row numbers 0 ... {self.nodes - 1}" if self.ids is None else "those of its id column"
         what = "an empty id" if given in (None, "") else f"the node {given!r}"
-        raise GWNError(f"{file.line(row)}: {what}, which {self.table} does not have; ids are {allowed}")
-
-
-def _whole(cell: Any) -> int:
-    """A cell as a row number; -1, which no node has, where it is none."""
-    try:
-        return int(str(cell).strip())
-    except ValueError:
-        return -1
+        raise GWNError(
+            f"{file.line(row)}: {what}, which {self.table} does not have; ids are {allowed}, choose another with "
+            f"--id-column; edges go from column {file.source!r} to {file.target!r}, choose others with --source-column "
+            f"and --target-column"
+        )

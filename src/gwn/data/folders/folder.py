@@ -181,6 +181,11 @@ class GraphFolder:
         """SHA-256 of every array: what the graph is, whatever folder it is in."""
         return {name: record["sha256"] for name, record in sorted(self.meta["arrays"].items())}
 
+    @property
+    def encoding(self) -> str:
+        """Hash of how the columns of a table became features; "" where no table did."""
+        return content_key({"columns": self.meta["schema"]["columns"]}) if "schema" in self.meta else ""
+
     def facts(self) -> dict[str, Any]:
         """What the graph is, without reading it."""
         return {
@@ -310,7 +315,7 @@ def new_folder(path: Path, *, force: bool = False) -> Iterator[FolderWriter]:
     """A folder that appears at `path` when the block ends well, and not at all otherwise."""
     if path.exists() and not force:
         raise GWNError(f"{path} exists; choose another --out, or --force to replace it")
-    require_writable(path)
+    require_writable(path, folder=True)
     if path.exists() and not (path / "meta.json").is_file():
         raise GWNError(f"{path} is not a graph folder and is not replaced; choose another --out")
     partial = path.with_name(f".{path.name}.partial-{os.getpid()}")
