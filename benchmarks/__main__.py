@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import typer
@@ -25,7 +26,7 @@ from benchmarks import (
     speed,
     tables,
 )
-from benchmarks.harness import Part, Settings, measure_parts, print_results, read_report, report
+from benchmarks.harness import Part, Result, Settings, measure_parts, print_results, read_report, report
 from gwn.errors import GWNError
 from gwn.io import write_json
 from gwn.registry import require_known
@@ -73,7 +74,9 @@ def bench(
     datasets: str | None = typer.Option(None, help="Names, separated by commas. Default: those at hand."),
     threads: int = typer.Option(1, help="CPU threads for everything that is measured."),
     seconds: float = typer.Option(5.0, help="Repeat a step for so long, on each graph."),
-    large: bool = typer.Option(False, "--large", help="Growth up to ten million edges: minutes, and some 8 GB."),
+    large: bool = typer.Option(
+        False, "--large", help="Growth up to ten million edges, the bank on the arxiv shape: minutes."
+    ),
     shrink: int = typer.Option(1, help="Divide the sizes of generated graphs, to try a part out."),
     duration: str = typer.Option("10m", "--time", help="What `gwn compare` may take for each pair of tables."),
     pairs: str | None = typer.Option(None, "--tables", help="Of the pairs of tables only some, separated by commas."),
@@ -114,10 +117,13 @@ def bench(
     )
     if out is not None and out.is_file():
         read_report(out)  # a file that cannot be added to is refused before an hour is spent
-    found = measure_parts(chosen, settings)
+
+    def keep(so_far: Mapping[str, Result]) -> None:
+        if out is not None:  # an hour is not lost by what fails in the next one
+            write_json(out, report(so_far, threads, older=out))
+
+    found = measure_parts(chosen, settings, keep)
     data = report(found, threads, older=out)
-    if out is not None:
-        write_json(out, data)
     if plot is not None:
         growth.draw([row for name in ("growth", "edges") if name in found for row in found[name].rows], plot)
     if as_json:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import statistics
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 
 from benchmarks.harness import Result, Settings
+from benchmarks.problem import arxiv_folder
 from benchmarks.training_runs import Kept
 from gwn.data import Dataset, load_dataset, make_splits
 from gwn.data.folders.folder import GraphFolder, new_folder
@@ -21,7 +23,10 @@ from gwn.training import TrainConfig, fit
 from gwn.training.loop import seed_everything
 
 DATASETS = ("pubmed", "computers", "cs")
+ARXIV = "arxiv shape"
 RUNS, EPOCHS, WIDTH, BATCH = 3, 60, 64, 1024
+LARGE = {"runs": 1, "epochs": 15}
+"""Of the arxiv shape, where an epoch of the whole graph takes seconds."""
 ONE_BANK = {"num_layers": 1, "encoder": False, "ego": False, "precompute": True}
 MEMORY = 4 * 10**9
 HOW = {
@@ -37,20 +42,23 @@ def bank_files(settings: Settings) -> Result:
     names, notes = settings.at_hand(DATASETS)
     kept = Kept(settings.work / "bank-files.json")
     rows = []
-    for name in names:
+    for name in (*names, *((ARXIV,) if settings.large else ())):
+        length = LARGE if name == ARXIV else {"runs": RUNS, "epochs": EPOCHS}
         for how in HOW:
             scores = []
-            for run in range(RUNS):
+            for run in range(length["runs"]):
                 settings.say(f"{name}, {how}, run {run + 1}")
-                described = {"dataset": name, "how": how, "run": run, "epochs": EPOCHS, "width": WIDTH, "batch": BATCH}
-                scores.append(kept.get(described, lambda: {"test": _run(name, how, run, settings.work)})["test"])  # noqa: B023
-            rows.append({"dataset": name, "network": how, "mean": statistics.mean(scores), "runs": RUNS})
-    facts = {"epochs": EPOCHS, "width": WIDTH, "batch": BATCH}
+                task: dict[str, Any] = {"dataset": name, "how": how, "run": run, "epochs": length["epochs"]}
+                described = {**task, "width": WIDTH, "batch": BATCH}
+                scores.append(kept.get(described, lambda: {"test": _run(settings, **task)})["test"])  # noqa: B023
+            rows.append({"dataset": name, "network": how, "mean": statistics.mean(scores), **length})
+    facts = {"width": WIDTH, "batch": BATCH}
     return Result(rows=rows, facts=facts, notes=notes)
 
 
-def _run(name: str, how: str, run: int, work: Path) -> float:
-    data = load_dataset(name)
+def _run(settings: Settings, dataset: str, how: str, run: int, epochs: int) -> float:
+    work = settings.work
+    data = arxiv_folder(settings).dataset() if dataset == ARXIV else load_dataset(dataset)
     split = make_splits(data, None, run + 1)[run]
     seed_everything(run, deterministic=False)
     changes = {} if how.startswith("blocks") else ONE_BANK
@@ -58,13 +66,13 @@ def _run(name: str, how: str, run: int, work: Path) -> float:
         data.graph.num_features, data.graph.num_classes, hidden_channels=WIDTH, **changes
     )
     assert isinstance(model, BankGWN)
-    config = TrainConfig(epochs=EPOCHS, stopping="none", device="cpu")
+    config = TrainConfig(epochs=epochs, stopping="none", device="cpu")
     if "files" not in how:
         return fit(model, data.graph, split, config).test or 0.0
-    graph = folder_of(data, work / f"bank-{name}")
+    graph = arxiv_folder(settings) if dataset == ARXIV else folder_of(data, work / f"bank-{dataset}")
     stored = "float16" if how.endswith("half") else "float32"
     states = propagate_states(graph, model, work, memory=MEMORY, stored=stored)
-    config = TrainConfig(epochs=EPOCHS, stopping="none", device="cpu", batch_size=BATCH)
+    config = TrainConfig(epochs=epochs, stopping="none", device="cpu", batch_size=BATCH)
     return fit_files(model, graph, states, split, config, memory=MEMORY).test or 0.0
 
 

@@ -43,7 +43,7 @@ class Settings:
 
     datasets   real graphs by name; None: those a part usually takes, as far as they are at hand
     seconds    a step is repeated for so long
-    large      growth up to ten million edges
+    large      growth up to ten million edges, and the bank from files on the arxiv shape
     shrink     divides the sizes of generated graphs: to try a part out
     time       what `gwn compare` may take for each pair of tables
     tables     pairs of tables to measure; None: all. What was found of the others before is taken from `work`
@@ -141,14 +141,17 @@ class Result:
 Part = Callable[[Settings], Result]
 
 
-def measure_parts(parts: Mapping[str, Part], settings: Settings) -> dict[str, Result]:
-    """What each part finds, one after another, from the same seed."""
-    found = {}
+def measure_parts(
+    parts: Mapping[str, Part], settings: Settings, keep: Callable[[Mapping[str, Result]], None] = lambda found: None
+) -> dict[str, Result]:
+    """What each part finds, one after another, from the same seed; `keep` has all that there is after every part."""
+    found: dict[str, Result] = {}
     with fixed_threads(settings.threads):
         for name, measure in parts.items():
             settings.say(name)
             torch.manual_seed(0)
             found[name] = measure(settings)
+            keep(found)
     return found
 
 

@@ -17,9 +17,18 @@ from gwn.data.folders.generate import BlockModel, generate_folder, model_like
 from gwn.errors import GWNError
 from gwn.graph import Graph
 
+MIXING = 0.05
+"""The share of edges that leave their community, in graphs that have some."""
 
-def uniform_graph(nodes: int, edges: int, features: int = 32, classes: int = 4, seed: int = 0) -> Graph:
-    """Exactly `edges` different undirected edges, stored in both directions; dense normal features, random labels."""
+
+def uniform_graph(
+    nodes: int, edges: int, features: int = 32, classes: int = 4, seed: int = 0, community: int = 0
+) -> Graph:
+    """Exactly `edges` different undirected edges, stored in both directions; dense normal features, random labels.
+
+    community   nodes of a community, which are neighbours in number: all but a share `MIXING` of the edges stay in one.
+                0: none, so that an edge leads anywhere
+    """
     possible = nodes * (nodes - 1) // 2
     if edges > possible // 2:
         raise GWNError(f"{edges} edges asked for between {nodes} nodes, where {possible} exist; ask for fewer")
@@ -27,6 +36,10 @@ def uniform_graph(nodes: int, edges: int, features: int = 32, classes: int = 4, 
     keys = torch.empty(0, dtype=torch.int64)
     while keys.numel() < edges:
         pairs = torch.randint(nodes, (2, edges + edges // 8 + 16), generator=draw)
+        if community:
+            near = pairs[0] - pairs[0] % community + torch.randint(community, (pairs.shape[1],), generator=draw)
+            stays = torch.rand(pairs.shape[1], generator=draw) >= MIXING
+            pairs[1] = torch.where(stays & (near < nodes), near, pairs[1])
         low, high = torch.aminmax(pairs, dim=0)
         keys = torch.unique(torch.cat([keys, (low * nodes + high)[low != high]]))
     # `unique` sorts, so the first ones would all be edges of low nodes: keep a random choice instead.
@@ -78,6 +91,14 @@ def arxiv_folder(settings: Settings) -> GraphFolder:
     full = model_like("ogbn-arxiv")
     nodes, edges = max(400, full.nodes // settings.shrink), max(1000, full.edges // settings.shrink)
     return _folder(settings, "arxiv", model_like("ogbn-arxiv", nodes=nodes, edges=edges))
+
+
+def community_folder(settings: Settings) -> GraphFolder:
+    """The same sizes with communities of about a thousand nodes, so that a partition has something to find."""
+    full = arxiv_folder(settings)
+    shape = model_like("ogbn-arxiv", nodes=full.num_nodes, edges=full.num_arcs // 2)
+    communities = max(2, shape.nodes // 1000)
+    return _folder(settings, "communities", replace(shape, communities=communities, mixing=MIXING))
 
 
 def ten_million_folder(settings: Settings) -> GraphFolder:

@@ -125,11 +125,11 @@ def _shapes(curve: Mapping[str, Any]) -> list[Shape]:
 
 
 def _rate(parts: Parts) -> float:
-    """Bytes a second of GWN-sym on the graph with the most nodes that was measured."""
+    """Bytes a second of GWN-sym on the graph with the most nodes that was measured, without locality."""
     points = [
         point
         for curve in parts["edges"]["rows"]
-        if curve["model"] == "gwn-sym"
+        if curve["model"] == "gwn-sym" and "communities" not in curve["axis"]
         for point in zip(_shapes(curve), curve["step_ms"], strict=True)
     ]
     shape, milliseconds = max(points, key=lambda point: point[0].nodes)
@@ -212,37 +212,50 @@ def paper_table(parts: Parts) -> str:
 
 
 def processes_table(parts: Parts) -> str:
-    """One process and several on the arxiv shape, and what the several have to send."""
+    """One process, two threads and several processes, and what the several have to send."""
     if "processes" not in parts:
         return NOT_YET
-    facts = parts["processes"]["facts"]
-    times = ["one process, ms", f"{facts['processes']} processes, ms", "times as fast"]
-    rows = [["model", "partition", *times, "boundary rows, % of nodes", "MB sent a product"]]
+    nodes = parts["processes"]["facts"]["nodes"]
+    times = ["one thread, ms", "two threads", "processes", "these, ms", "times as fast as one thread"]
+    rows = [["model", "edges", *times, "boundary rows, % of nodes", "MB sent a product"]]
     for row in parts["processes"]["rows"]:
-        speed = readable(row["one_ms"] / row["team_ms"])
-        boundary = readable(100 * row["halo_rows"] / facts["nodes"])
-        times = [readable(row["one_ms"]), readable(row["team_ms"]), speed]
-        rows.append([row["model"], row["partition"], *times, boundary, readable(row["mb_an_exchange"])])
+        taken = [readable(row["one_ms"]), readable(row["threads_ms"]), str(row["processes"]), readable(row["team_ms"])]
+        boundary = readable(100 * row["halo_rows"] / nodes)
+        faster = readable(row["one_ms"] / row["team_ms"])
+        rows.append([row["model"], row["graph"], *taken, faster, boundary, readable(row["mb_an_exchange"])])
     return markdown_table(rows)
 
 
+def local_boundary(parts: Parts) -> float | None:
+    """Boundary rows a node of its own, of a process among the most that were measured on the graph with communities."""
+    rows = [row for row in parts.get("processes", {"rows": []})["rows"] if row["graph"] == "communities"]
+    if not rows:
+        return None
+    most = max(rows, key=lambda row: row["processes"])
+    return float(most["halo_rows"]) / float(parts["processes"]["facts"]["nodes"])
+
+
 def machines_table(parts: Parts) -> str:
-    """A full-batch step on a billion nodes: the arxiv shape carried on, without any locality."""
+    """A full-batch step on a billion nodes, the arxiv shape carried on: edges that lead anywhere, and communities with
+    the share of boundary rows that was measured."""
     if "arxiv" not in parts or "edges" not in parts:
         return NOT_YET
     facts, nodes = parts["arxiv"]["facts"], NODES[-1]
     arcs, width, steps = 2 * facts["edges"] / facts["nodes"] * nodes, facts["width"], facts["steps"]
-    rate = _rate(parts)
+    rate, local = _rate(parts), local_boundary(parts)
     moved = step_of_sym(Shape(nodes=nodes, arcs=arcs, width=width, steps=steps))
     sent_by_each = ["boundary rows each", "GB sent each, a step"]
-    rows = [["machines of 16 cores", "memory each, GB", *sent_by_each, "network, s", "products, s"]]
+    rows = [["edges", "machines of 16 cores", "memory each, GB", *sent_by_each, "network, s", "products, s"]]
     for machines in MACHINES:
         own = nodes / machines
-        halo = min(nodes - own, arcs / machines)
-        sent = 2 * steps * halo * width * 4
-        memory = 8 * arcs / machines + 4 * (own * (facts["features"] + 6 * width) + 2 * halo * width)
-        seconds = [readable(sent / NETWORK), readable(moved / rate / machines / 16)]
-        rows.append([str(machines), readable(memory / 1e9), f"{halo:.2g}", readable(sent / 1e9), *seconds])
+        halos = {"anywhere": min(nodes - own, arcs / machines)}
+        if local is not None:
+            halos["communities"] = min(nodes - own, local * own)
+        for name, halo in halos.items():
+            sent = 2 * steps * halo * width * 4
+            memory = 8 * arcs / machines + 4 * (own * (facts["features"] + 6 * width) + 2 * halo * width)
+            seconds = [readable(sent / NETWORK), readable(moved / rate / machines / 16)]
+            rows.append([name, str(machines), readable(memory / 1e9), f"{halo:.2g}", readable(sent / 1e9), *seconds])
     return markdown_table(rows)
 
 

@@ -45,6 +45,7 @@ class Job:
     folder: str = ""
     nodes: int = 0
     edges: int = 0
+    community: int = 0
     width: int = 64
     steps: int = 5
     tau: float = 1.0
@@ -63,7 +64,8 @@ class Job:
             return problem_of(load_dataset(self.dataset), **sizes)
         if self.folder:
             return problem_in(self.folder, **sizes)
-        return Problem(graph=uniform_graph(self.nodes, self.edges), rows=torch.arange(0, self.nodes, 2), **sizes)
+        graph = uniform_graph(self.nodes, self.edges, community=self.community)
+        return Problem(graph=graph, rows=torch.arange(0, self.nodes, 2), **sizes)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -63,7 +63,7 @@ def test_growth_along_every_axis_and_its_picture(settings: Settings, tmp_path: P
 
 
 def test_large_graphs_and_their_page(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    answer = processes.ProcessAnswer(one_ms=3.0, team_ms=2.0, rounds=2, halo_rows=100, own_rows=200)
+    answer = processes.ProcessAnswer(one_ms=3.0, threads_ms=2.5, team_ms=2.0, rounds=2, halo_rows=100, own_rows=200)
     monkeypatch.setattr(processes, "measure_processes", lambda job, count: answer)
     names = ("arxiv", "depth", "precomputed", "edges", "partitions", "processes")
     parts = report(measure_parts({name: PARTS[name] for name in names}, settings), 1)["parts"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -34,16 +35,29 @@ class FakeTime:
 
 def test_competitors_take_turns_until_each_has_used_its_time() -> None:
     time = FakeTime()
-    steps = {"slow": time.work("slow", 3.0), "fast": time.work("fast", 0.4, 0.4, 0.3, 0.1, 0.2)}
-    found = measure(steps, seconds=4.0, turn=1.0, least=3, warmup=1, clock=lambda: time.now)
+    steps = {"slow": time.work("slow", 0.9), "fast": time.work("fast", 0.1, 0.1, 0.03, 0.07, 0.05)}
+    found = measure(steps, seconds=1.0, turn=0.2, least=3, warmup=1, clock=lambda: time.now)
     assert time.log[:4] == ["slow", "fast", "slow", "slow"]  # warm-up first, then turns of at least two
     assert time.log[4] == "fast"
-    assert found["slow"].repeats == 4  # 6 seconds are enough, two repeats are not
-    assert found["slow"].best == pytest.approx(3000)
-    assert found["fast"].best == pytest.approx(100)
+    assert found["slow"].repeats == 3  # 1.8 seconds are enough, one turn is not
+    assert found["slow"].best == pytest.approx(900)
+    assert found["fast"].best == pytest.approx(50)  # the mean of a turn, not its luckiest step
     assert found["fast"].repeats > found["slow"].repeats
     assert found["fast"].best <= found["fast"].median
     assert gc.isenabled()
+
+
+def test_a_long_step_is_a_turn() -> None:
+    time = FakeTime()
+    assert measure({"long": time.work("long", 3.0)}, seconds=4.0, least=3, warmup=0, clock=lambda: time.now)
+    assert len(time.log) == 3
+
+
+def test_a_clock_that_stands_still_for_a_while_measures_all_the_same() -> None:
+    time = FakeTime()
+    steps = {"short": time.work("short", 0.01)}
+    found = measure(steps, seconds=4.0, turn=1.0, clock=lambda: math.floor(2 * time.now) / 2)
+    assert found["short"].best == pytest.approx(10, rel=0.6)
 
 
 def test_a_failing_step_leaves_the_collector_on() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.growth import curve_row, curve_verdicts
+from benchmarks.growth import curve_row, curve_verdicts, large_verdicts
 from benchmarks.harness import Verdict, read_report, slope
 from benchmarks.hundred_million import hundred_million_verdicts
 from benchmarks.memory import ATTENTION_STEPS, FLAT, FLAT_STEPS, depth_verdicts, memory_verdicts
@@ -119,7 +119,7 @@ JUDGES = {
     "speed": speed_verdicts,
     "memory": memory_verdicts,
     "growth": curve_verdicts,
-    "edges": curve_verdicts,
+    "edges": large_verdicts,
     "arxiv": arxiv_verdicts,
     "depth": depth_verdicts,
     "precomputed": precomputed_verdicts,
