@@ -63,12 +63,12 @@ def test_a_wave_network_whose_settings_are_the_heat_equation_is_called_so() -> N
     assert seen == {"gwn-plus": True, "gwn-sym": False, "gwn-heat": False}
 
 
-def test_the_worth_of_the_wave_is_the_paired_difference_to_its_twin() -> None:
-    table = accuracy_table("t", "", "", cells(gwn_bank=record(test=0.85), gwn_twin=record(test=0.8)), [COLUMN])
-    (line,) = [row for row in table.rows if row[0].lines[0].startswith("the wave")]
+def test_the_worth_of_the_graph_is_the_paired_difference_to_the_twin_without_edges() -> None:
+    table = accuracy_table("t", "", "", cells(gwn_bank_plus=record(test=0.85), gwn_twin=record(test=0.8)), [COLUMN])
+    (line,) = [row for row in table.rows if row[0].lines[0].startswith("the graph")]
     assert line[1].lines[0] == "+5.00, win"
-    alone = accuracy_table("t", "", "", cells(gwn_bank=record()), [COLUMN])
-    assert not any(row[0].lines[0].startswith("the wave") for row in alone.rows)
+    alone = accuracy_table("t", "", "", cells(gwn_bank_plus=record()), [COLUMN])
+    assert not any(row[0].lines[0].startswith("the graph") for row in alone.rows)
 
 
 def test_corrected_cells_stand_beside_uncorrected_ones_and_say_so(tmp_path: Path) -> None:

@@ -112,18 +112,19 @@ def test_a_repeated_cell_is_identical(measured: Workplace) -> None:
     assert [run["val_loss"] for run in again["runs"]] == [run["val_loss"] for run in record["runs"]]
 
 
-def test_a_corrected_cell_has_the_settings_of_the_uncorrected_one_and_repeats_to_the_bit(measured: Workplace) -> None:
+def test_a_corrected_cell_is_searched_under_its_prior_and_repeats_to_the_bit(measured: Workplace) -> None:
     corrected = replace(MLP, prior="em")
     record, plain = measure_cell(corrected, measured), record_of(measured, MLP)
-    assert record["recipe"]["settings_of"] == MLP.name
-    assert (record["settings"], record["training"]) == (plain["settings"], plain["training"])
+    assert record["search"]["fixed"] == ["prior"]
+    assert record["search"]["study"] != plain["search"]["study"]
+    assert record["search"]["trials"] == plain["search"]["trials"]
     assert record["config"]["prior"] == "em"
     assert "prior" not in plain["config"]
     assert all(run["prior"]["source"] == "em" for run in record["runs"])
     assert [run["split_hash"] for run in record["runs"]] == [run["split_hash"] for run in plain["runs"]]
     assert [run["test"] for run in repeat_cell(corrected, measured)["runs"]] == [run["test"] for run in record["runs"]]
     assert missing([MLP, corrected], measured.results) == []
-    assert [cell for cell, _ in searched_cells(measured.results)] == [MLP], "what ships was searched for"
+    assert [cell for cell, _ in searched_cells(measured.results)] == [MLP], "what ships is for answers as they are"
 
 
 @two_runs

@@ -10,7 +10,7 @@ from typing import Any
 from gwn.errors import GWNError
 from gwn.io import write_atomic
 from gwn.paper.budget import budget_caption, heading
-from gwn.paper.cell import OURS, ROWS
+from gwn.paper.cell import BEST, OURS, ROWS
 from gwn.paper.compare import View
 from gwn.paper.curve_data import CurveData
 from gwn.paper.exhibit import Context, figure_path
@@ -18,7 +18,8 @@ from gwn.paper.exhibits import EXHIBITS
 from gwn.paper.exhibits.accuracy import COLUMNS, ranks_of, views
 from gwn.paper.printed import elsewhere
 from gwn.paper.table import TableData, to_markdown
-from gwn.paper.verdict import PAPERS_OWN, all_cells, reservations
+from gwn.paper.verdict import MANY_TESTED, PAPERS_OWN, above_twin, all_cells, reservations, telling
+from gwn.paper.verdict import standing as standing_of
 
 
 def fill(page: str, command: str, name: str, content: str) -> str:
@@ -38,7 +39,8 @@ def markdown_table(rows: list[list[str]]) -> str:
 
 COMMAND = "python -m gwn.paper.documents"
 README, PAGE, RESULTS = Path("README.md"), Path("docs/results.md"), Path("results")
-SHOWN = ("majority", "mlp", "gcn", "gwn-sym", "gwn-fa", "gwn-plus")
+SHOWN = ("majority", "mlp", "gwn-twin", "gcn", *OURS)
+ENTRY = ROWS[BEST].title
 SAID = {"within": "met (within our interval)", "above": "beaten", "below": "not reached"}
 """What a verdict of `View` is called in prose."""
 
@@ -72,7 +74,7 @@ def findings(results: Path) -> str:
         lines.append(f"- {ROWS[row].title}, the paper's figure is {'; '.join(parts)}.")
     above, measured = _above_the_paper(cells)
     names = ", ".join(map(heading, above)) or "none"
-    lines.append(f"- GWN+ is above the paper's best GWN figure on {names} of {measured} columns.")
+    lines.append(f"- {ENTRY} is above the paper's best GWN figure on {names} of {measured} columns.")
     lines += _gap(cells)
     return "\n".join([*lines, *(standing(results, table) for table in COLUMNS), *validation_optimism(results)])
 
@@ -89,11 +91,8 @@ def verdict(results: Path) -> str:
             f"- {ROWS[row].title}: of {compared} columns (a dataset and its split) the paper's figure is {counts}."
         )
     above, measured = _above_the_paper(cells)
-    lines.append(
-        f"- GWN+, the whole wave family searched at once, is above the paper's best GWN on {len(above)} of {measured}."
-    )
-    lines += _gap(cells)
-    lines += [_told_apart(results, table) for table in COLUMNS]
+    lines.append(f"- {ENTRY}, our entry, is above the paper's best GWN on {len(above)} of {measured}.")
+    lines += [*_gap(cells), *_of_entry(results)]
     columns = [column for of_table in COLUMNS.values() for column in of_table]
     return "\n".join([*lines, *(f"- {said}" for said in reservations(all_cells(results), columns))])
 
@@ -104,20 +103,20 @@ def _by_verdict(of_row: Mapping[str, View]) -> dict[str, list[str]]:
 
 
 def _above_the_paper(cells: Mapping[str, Mapping[str, View]]) -> tuple[list[str], int]:
-    """The columns on which GWN+ is above the paper's best GWN, and how many it was measured on."""
+    """The columns on which our entry is above the paper's best GWN, and how many it was measured on."""
     best = {
         column: (cell.test["mean"], max(value.mean for row in PAPERS_OWN if (value := cells[row][column].paper)))
-        for column, cell in cells["gwn-plus"].items()
+        for column, cell in cells[BEST].items()
         if cell.test is not None
     }
     return [column for column, (ours, paper) in best.items() if ours > paper], len(best)
 
 
 def _gap(cells: Mapping[str, Mapping[str, View]]) -> list[str]:
-    """How far GWN+ is from the highest figures found elsewhere, in a line; none where nothing was measured."""
+    """How far our entry is from the highest figures found elsewhere, in a line; none where nothing was measured."""
     gaps = {
         heading(column): top[0] - cell.test["mean"]
-        for column, cell in cells["gwn-plus"].items()
+        for column, cell in cells[BEST].items()
         if cell.test is not None and (top := elsewhere(column)) is not None
     }
     if not gaps:
@@ -125,24 +124,37 @@ def _gap(cells: Mapping[str, Mapping[str, View]]) -> list[str]:
     near, far = min(gaps, key=lambda name: gaps[name]), max(gaps, key=lambda name: gaps[name])
     mean = sum(gaps.values()) / len(gaps)
     return [
-        f"- GWN+ is on average {mean:.1f} points below the highest figure found elsewhere, "
+        f"- {ENTRY} is on average {mean:.1f} points below the highest figure found elsewhere, "
         f"from {gaps[near]:.1f} ({near}) to {gaps[far]:.1f} ({far})."
     ]
 
 
-def _told_apart(results: Path, table: str) -> str:
-    """The place of GWN+ by average rank on a table's columns, and how many models are not told apart from it."""
-    found = ranks_of(views(results, table, tuple(ROWS), COLUMNS[table]), COLUMNS[table])
-    rank = found.ranks.get("gwn-plus")
-    if rank is None or found.critical is None:
-        return f"- Average rank on the {table} columns: too little is measured."
-    place = list(found.ranks).index("gwn-plus") + 1
-    close = sum(abs(other - rank) < found.critical for row, other in found.ranks.items() if row != "gwn-plus")
-    count = len(found.ranks)
-    return (
-        f"- By average rank on {len(found.columns)} {table} columns GWN+ is number {place} of {count} models; "
-        f"it cannot be told apart from {close} of the other {count - 1}."
-    )
+def _of_entry(results: Path) -> list[str]:
+    """Where our entry stands among all models on the columns that can tell, and what the wave is worth there."""
+    cells = all_cells(results)
+    columns = telling(cells, [column for of_table in COLUMNS.values() for column in of_table])
+    found = standing_of(cells, BEST, columns)
+    if not found.columns:
+        return [f"- {ENTRY} is not measured yet on a column with at least {MANY_TESTED} test nodes."]
+    behind = found.columns - found.first - found.tied
+    lines = [
+        f"- On {found.columns} columns with at least {MANY_TESTED} test nodes {ENTRY} is first on {found.first}, level "
+        f"with the first on {found.tied} (the paired difference leaves zero in its interval) and behind on {behind}."
+    ]
+    ranks = ranks_of(cells, columns)
+    if (rank := ranks.ranks.get(BEST)) is not None and ranks.critical is not None:
+        place, count = list(ranks.ranks).index(BEST) + 1, len(ranks.ranks)
+        close = sum(abs(other - rank) < ranks.critical for row, other in ranks.ranks.items() if row != BEST)
+        lines.append(
+            f"- By average rank on the {len(ranks.columns)} of them that most models have it is number {place} of "
+            f"{count} models; it cannot be told apart from {close} of the other {count - 1}."
+        )
+    worth = list(above_twin(cells, columns).values())
+    if worth:
+        lines.append(
+            f"- Without its edges the same network is told apart below it on {worth.count('win')} of {len(worth)}."
+        )
+    return lines
 
 
 def validation_optimism(results: Path) -> list[str]:

@@ -13,7 +13,7 @@ from scipy import stats
 from gwn.io import write_atomic
 from gwn.models import model_spec
 from gwn.paper.budget import heading
-from gwn.paper.cell import ROWS, TAUS, Cell
+from gwn.paper.cell import BEST, ROWS, TAUS, Cell
 from gwn.paper.compare import View, outcome, paired, view
 from gwn.paper.curve_data import Axis, CurveData, Panel, Series, numbers
 from gwn.paper.documents import fill, markdown_table
@@ -204,19 +204,19 @@ def webkb_figure(results: Path) -> CurveData:
 
 
 def twin_columns(results: Path) -> dict[str, tuple[View, View]]:
-    """The columns in which both GWN+ bank and its graph-free twin were measured."""
+    """The columns in which both our entry and its graph-free twin were measured."""
     columns = (*(column for of_table in COLUMNS.values() for column in of_table), *BEYOND)
     found = {}
     for column in columns:
-        wave, twin = (view(results, Cell.of(column, row)) for row in ("gwn-bank", "gwn-twin"))
+        wave, twin = (view(results, Cell.of(column, row)) for row in (BEST, "gwn-twin"))
         if wave.test is not None and twin.test is not None:
             found[column] = (wave, twin)
     return found
 
 
 def twin_block(results: Path) -> str:
-    """By column: GWN+ bank, its twin without edges, and the paired difference."""
-    rows = [["column", ROWS["gwn-bank"].title, ROWS["gwn-twin"].title, "the wave is worth"]]
+    """By column: our entry, its twin without edges, and the paired difference."""
+    rows = [["column", ROWS[BEST].title, ROWS["gwn-twin"].title, "the graph is worth"]]
     for column, (wave, twin) in twin_columns(results).items():
         difference = paired(wave, twin)
         if difference is None or difference.low is None or difference.high is None:
@@ -230,7 +230,7 @@ def twin_figure(results: Path) -> CurveData:
     """Both with their intervals, column by column."""
     found = twin_columns(results)
     series = []
-    for place, (row, key) in enumerate((("gwn-bank", "first measured"), ("gwn-twin", "second measured"))):
+    for place, (row, key) in enumerate(((BEST, "first measured"), ("gwn-twin", "second measured"))):
         tests = [both[place].test or {} for both in found.values()]
         series.append(
             Series(
@@ -249,7 +249,7 @@ def twin_figure(results: Path) -> CurveData:
         y=Axis(label="test score", unit="%"),
         series=tuple(series),
     )
-    return _figure("twin", "What the wave is worth", [panel], 1)
+    return _figure("twin", "What the graph is worth", [panel], 1)
 
 
 def _cloud(label: str, known: Sequence[tuple[float, float]], key: str) -> Series:

@@ -64,10 +64,6 @@ def repeat_cell(cell: Cell, place: Workplace, on_step: OnStep = lambda _: None) 
 
 def choose(cell: Cell, recipe: Recipe, place: Workplace, on_step: OnStep) -> Choice:
     """The settings with the best mean validation score of the searches, or those that win a play-off of the best."""
-    if recipe.settings_of:
-        other = Cell.parse(recipe.settings_of)
-        stored = read_cell(place.results, other) or measure_cell(other, place, on_step)
-        return Choice(settings=stored["settings"], training=stored["training"], search=stored["search"])
     model = model_spec(recipe.model)
     if recipe.trials == 0:
         return Choice(settings=effective_settings(model, {}), training={}, search=None)

@@ -8,7 +8,7 @@ from statistics import median
 from gwn.data import DATASETS
 from gwn.html import Markup, fill, join
 from gwn.pages.charts import label_at, px, svg, ticks
-from gwn.paper.cell import OURS, ROWS
+from gwn.paper.cell import BEST, OURS, ROWS
 from gwn.paper.compare import View
 from gwn.paper.verdict import PAPERS_OWN, Cells, ranking
 
@@ -118,6 +118,9 @@ def _mark(each: View, x: float, y: float) -> Markup:
         return fill('<rect x="$x" y="$y" width="8" height="8"/>', x=px(x - 4), y=px(y - 4))
     if each.cell.row == "gwn-plus":
         corners = f"{px(x)},{px(y - 6)} {px(x + 5.5)},{px(y + 4)} {px(x - 5.5)},{px(y + 4)}"
+        return fill('<polygon points="$corners"/>', corners=corners)
+    if each.cell.row == BEST:
+        corners = f"{px(x)},{px(y + 6)} {px(x + 5.5)},{px(y - 4)} {px(x - 5.5)},{px(y - 4)}"
         return fill('<polygon points="$corners"/>', corners=corners)
     return fill('<circle cx="$x" cy="$y" r="$r"/>', x=px(x), y=px(y), r=4.5 if _own(each) else 1.9)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from gwn.errors import GWNError, refuse_newer
 from gwn.io import json_sha256, read_json, write_json
-from gwn.models import FORMER_NAMES
+from gwn.models import model_spec
 from gwn.paper.cell import Cell
 
 RESULTS = Path("results")
@@ -57,8 +57,9 @@ def read_cell(results: Path, cell: Cell) -> dict[str, Any] | None:
     if record.get("cell") != cell.name or seal != json_sha256(record):
         raise GWNError(f"{path} was cut or edited: its checksum does not fit; {again}")
     recipe = record.get("recipe", {})
-    if recipe.get("model") in FORMER_NAMES:  # as it was sealed, under the name of that time
-        recipe["model"] = FORMER_NAMES[recipe["model"]]
+    if "model" in recipe and "settings" in record:  # as it was sealed, with the names and defaults of that time
+        model = model_spec(recipe["model"])
+        recipe["model"], record["settings"] = model.name, model.stored(record["settings"])
     return record
 
 

@@ -19,7 +19,7 @@ COMMAND = "python -m gwn.paper.shipped"
 def searched_cells(results: Path) -> Iterator[tuple[Cell, dict[str, Any]]]:
     """Every cell that has a search of its own, with its record."""
     for cell, record in read_cells(results):
-        if record["search"] is None or record["recipe"].get("settings_of"):
+        if record["search"] is None or cell.prior != "none":
             continue
         if cell.tau is None and cell.split == record["recipe"]["split"]:
             yield cell, record
@@ -46,9 +46,10 @@ def _other_than(usual: dict[str, Any], chosen: dict[str, Any]) -> dict[str, Any]
 
 
 def _usual_settings(model: ModelSpec) -> dict[str, Any]:
-    """Without what decides how far a wave travels: that is always said, whatever the defaults are."""
+    """What a table that does not name it is read as; a wave's scheme, tau and time are always said."""
     dynamics = ("scheme", "tau", "time") if model.kind == "wave" else ()
-    return {name: value for name, value in model.defaults().items() if name not in dynamics}
+    read_as = {**model.defaults(), **model.former_defaults}
+    return {name: value for name, value in read_as.items() if name not in dynamics}
 
 
 def _usual_training(model: ModelSpec) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gwn.paper.budget import unequal_columns
-from gwn.paper.cell import ROWS
+from gwn.paper.cell import BEST, ROWS
 from gwn.paper.compare import View, outcome, paired
 from gwn.paper.exhibits.accuracy import COLUMNS, UNMEASURED, views
 
@@ -38,6 +38,21 @@ def tally(seen: Iterable[View]) -> dict[str, list[View]]:
     for each in seen:
         if each.paper is not None:
             found[KINDS[each.verdict]].append(each)
+    return found
+
+
+MANY_TESTED = 500
+"""A verdict on models needs so many test nodes: on WebKB, with 37 to 80, validation cannot rank them."""
+
+
+def telling(cells: Cells, columns: Sequence[str]) -> list[str]:
+    """The columns with many test nodes, as the records have them."""
+    found = []
+    for column in columns:
+        records = (of_row[column].record for of_row in cells.values() if column in of_row)
+        tested = next((record["runs"][0]["split_sizes"][2] for record in records if record is not None), 0)
+        if tested >= MANY_TESTED:
+            found.append(column)
     return found
 
 
@@ -77,6 +92,12 @@ def standing(cells: Cells, row: str, columns: Sequence[str]) -> Standing:
         tied=tied,
         places=tuple(places),
     )
+
+
+def above_twin(cells: Cells, columns: Sequence[str]) -> dict[str, str]:
+    """Column -> "win", "tie" or "loss" of our entry against the same network without edges, on the same splits."""
+    found = {column: outcome(paired(cells[BEST][column], cells["gwn-twin"][column])) for column in columns}
+    return {column: said for column, said in found.items() if said}
 
 
 def reservations(cells: Cells, columns: Sequence[str]) -> list[str]:

@@ -2,7 +2,8 @@
 
 A table has the hash of its `data`, `settings` of the model and `training`. Those that `gwn tune` writes also say what
 was searched and measured; those that ship say in which record of the results that is, and leave out what is the
-model's default.
+model's default. What a table does not name and had no choice when it was written is as it was then
+(`ModelSpec.stored`).
 
 They are looked for in the folder `settings/` where the command runs, then beside this file, where those that ship are.
 """
@@ -86,6 +87,7 @@ def _checked(file: Path, place: str, table: Any, model: ModelSpec) -> Tuned:
         if unknown:
             raise GWNError(f"unknown setting of training {min(unknown)!r}")
         TrainConfig(**training)
+        settings = model.stored(settings)
         model.build(1, 2, **settings)
     except (GWNError, TypeError) as error:
         raise GWNError(f"{file} [{place}]: {error}; mend it, tune again, or use --no-tuned") from None

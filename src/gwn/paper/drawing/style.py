@@ -89,6 +89,7 @@ STYLES: dict[str, SeriesStyle] = {
     "klein-gordon": SeriesStyle(colour=SKY, line=DASHES["-."], marker="D", **_WAVE),
     "fa-symmetric": SeriesStyle(colour=VERMILION, line=DASHES["--"], marker="D", **_WAVE),
     "gwn-plus": SeriesStyle(colour=GREEN, marker="^", line=DASHES["-."], **_WAVE),
+    "gwn-bank-plus": SeriesStyle(colour=PURPLE, marker="P", line=DASHES["--"], **_WAVE),
     "heat": SeriesStyle(colour=BLACK, line=DASHES[":"], marker="", width=1.5),
     "gcn": SeriesStyle(colour=BLACK, line="-", marker="x", width=1.5, order=3.0),
     **dict.fromkeys(

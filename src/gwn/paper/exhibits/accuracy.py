@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from gwn.data import DATASETS
 from gwn.pages.table import NOT_MEASURED
 from gwn.paper.budget import budget_caption, heading
-from gwn.paper.cell import BUDGETS, FINAL_RUNS, OURS, ROWS, WAVES_FIRST, Cell
+from gwn.paper.cell import BEST, BUDGETS, FINAL_RUNS, OURS, ROWS, WAVES_FIRST, Cell
 from gwn.paper.compare import Ranks, View, average_ranks, outcome, paired, view
 from gwn.paper.exhibit import Context, Exhibit
 from gwn.paper.printed import elsewhere, paper_value, place
@@ -48,7 +48,7 @@ def accuracy_table(
     rows = [(words(ROWS[row].title), *(of_row[column].shown() for column in columns)) for row, of_row in shown.items()]
     worth = _worth(cells, columns)
     if any(worth):
-        rows.append((words("the wave: GWN+ bank minus its twin"), *(cell or words("") for cell in worth)))
+        rows.append((words(f"the graph: {ROWS[BEST].title} minus its twin"), *(cell or words("") for cell in worth)))
     highest = [elsewhere(column) for column in columns]
     if any(highest):
         seen = [
@@ -71,10 +71,10 @@ def accuracy_table(
 
 
 def _worth(cells: dict[str, dict[str, View]], columns: Sequence[str]) -> list[TableCell | None]:
-    """What the wave is worth in each column: blocks of wave banks minus the same network without edges, paired."""
+    """What the graph is worth in each column: our entry minus the same network without edges, paired."""
     found: list[TableCell | None] = []
     for column in columns:
-        wave, twin = (cells[row][column] if row in cells else None for row in ("gwn-bank", "gwn-twin"))
+        wave, twin = (cells[row][column] if row in cells else None for row in (BEST, "gwn-twin"))
         difference = None if wave is None or twin is None else paired(wave, twin)
         if difference is None or difference.low is None or difference.high is None:
             found.append(None)
@@ -141,7 +141,7 @@ def rank_table(name: str, command: str, cells: dict[str, dict[str, View]], colum
     )
 
 
-def ranks_of(cells: dict[str, dict[str, View]], columns: Sequence[str]) -> Ranks:
+def ranks_of(cells: Mapping[str, Mapping[str, View]], columns: Sequence[str]) -> Ranks:
     scores = {
         row: {column: cell.test["mean"] for column, cell in of_row.items() if cell.test is not None}
         for row, of_row in cells.items()
@@ -206,7 +206,8 @@ def uniform_table(results: Path, name: str, command: str, datasets: Sequence[str
     return TableData(
         name=f"{name}-uniform",
         title='Two readings of "60/20/20": 60 % of N/C of every class, or 60 % of all nodes',
-        caption=f"{PROTOCOL} Settings on uniform splits are those that the search found on per-class splits.",
+        caption=f"{PROTOCOL} Settings on uniform splits are those that a search on per-class splits found; older cells "
+        "have those of a larger search than the column beside them.",
         columns=("model", *map(heading, columns)),
         rows=tuple(rows),
         command=command,
