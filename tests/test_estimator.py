@@ -160,6 +160,8 @@ def test_new_nodes_are_read_as_the_old_ones_were() -> None:
     new = pd.DataFrame({"c": X[:9, 2], "key": [f"m{row}" for row in range(9)], "a": X[:9, 0], "b": X[:9, 1]})
     edges = pd.DataFrame({"from": ["m0", "m1"], "to": ["m3", "m4"]})
     assert model.predict(nodes=new, edges=edges).shape == (9,)
+    with pytest.warns(UserWarning, match=r"column 'a': its numbers are about 1e\+04, far from those of the training"):
+        model.predict(nodes=new.assign(a=1e4 + new.a), edges=edges)
     assert (model.predict_proba(new, edges=[])[5:] == model.predict_proba(new, edges=edges)[5:]).all()
     assert (model.predict(NODES) == model.predict()).all()
     with pytest.raises(GWNError, match=r"no edges were given; give them with edges=\.\.\."):

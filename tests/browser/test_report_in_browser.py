@@ -119,7 +119,9 @@ def test_filters_keep_models_and_datasets(report: Path, visit: Open) -> None:
     assert page.locator("#settings .nothing").is_visible()
     page.fill("[data-filter=dataset]", "texas")
     seen = page.locator("#settings tbody tr:visible")
-    assert {"GWN-fa", "GWN-sym", "GWN+"} >= {*seen.locator("th").all_inner_texts()}
+    titles = seen.locator("th").all_inner_texts()
+    assert "GWN-fa" in titles
+    assert all("GWN" in title for title in titles), "not the peers"
     assert {*seen.locator("td:nth-child(2)").all_inner_texts()} == {"Texas"}
     assert page.locator("#table-toy .nothing").is_visible()
     page.fill("[data-filter=dataset]", "")
