@@ -336,20 +336,25 @@
     state.time = 0;
     const canvas = compose(document.createElement("canvas")), parts = [];
     const recorder = new MediaRecorder(canvas.captureStream(30), { mimeType: "video/webm", videoBitsPerSecond: 4e6 });
-    recorder.ondataavailable = (event) => parts.push(event.data);
+    recorder.ondataavailable = (event) => { if (event.data.size) parts.push(event.data); };
     recorder.onstop = () => download(new Blob(parts, { type: "video/webm" }), "webm");
-    film = { canvas, recorder };
-    recorder.start();
+    film = { canvas, recorder, parts };
+    recorder.start(100);
     by("save-film").textContent = "Stop";
     by("saved").textContent = "recording one pass of the wave";
     play();
   }
 
   function endFilm() {
-    const { recorder } = film;
+    const { canvas, recorder, parts } = film;
     film = null;
     by("save-film").textContent = "Save film";
-    recorder.stop();
+    // on a busy machine the encoder may not have met a frame yet: the last one is drawn again until it has
+    (function finish() {
+      if (parts.length) { recorder.stop(); return; }
+      compose(canvas);
+      setTimeout(finish, 50);
+    })();
     pause();
   }
 
