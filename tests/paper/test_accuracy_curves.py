@@ -9,10 +9,11 @@ import pytest
 
 from gwn.paper.accuracy_curve import accuracy_series, best_peer, peer_line, runs_a_point
 from gwn.paper.cell import TAUS, Cell
-from gwn.paper.curve_data import Axis, Panel, Series
-from gwn.paper.exhibit import Context
+from gwn.paper.curve_data import Axis, CurveData, Panel, Series, write_figure
+from gwn.paper.exhibit import Context, figure_path
 from gwn.paper.exhibits import depth, small_graph, stability
 from gwn.paper.records import write_cell
+from gwn.paper.trained import Recorded, Trained, Wanted, train_missing, trained_so_far
 from gwn.training import RunResult
 
 
@@ -136,3 +137,43 @@ def test_waves_add_up_and_the_wave_gets_further_than_heat() -> None:
     assert min(value or 0.0 for value in waves[1]) < -0.1, "behind the crest a wave swings below zero"
     assert min(value or 0.0 for value in heat[-1]) >= 0.0, "heat never does"
     assert "the crest of the wave is" in said
+
+
+def test_runs_of_the_last_record_are_not_trained_again(tmp_path: Path, data_root: Path) -> None:
+    """On another machine, where no run is on the disk: only what the record lacks is trained, to what the first has."""
+    wanted = Wanted(dataset="texas", model="mlp", settings={}, tuned_as="mlp", training={"epochs": 3, "patience": 3})
+    first, second = (Context(results=tmp_path / "results", runs=tmp_path / name) for name in ("first", "second"))
+
+    def work(runs: int) -> list[tuple[str, Wanted, int]]:
+        return [("texas", wanted, number) for number in range(1, runs + 1)]
+
+    def write(trained: Trained) -> None:
+        panel = Panel(title="", kind="lines", x=Axis(label=""), y=Axis(label=""), series=())
+        point = {**trained.describe(), "notes": {"energy": 0.5}}
+        write_figure(
+            CurveData(name="depth", title="", place="", caption="", panels=(panel,), provenance={"runs": [point]}),
+            figure_path("figure-depth", first.results),
+        )
+
+    train_missing(first, "figure-depth", work(2))
+    there = trained_so_far(first, "figure-depth", [("it", wanted, 5)])["it"]
+    write(there)
+    train_missing(second, "figure-depth", work(3))
+    (folder,) = second.runs.iterdir()
+    assert [path.name for path in sorted(folder.glob("run-*.json"))] == ["run-02.json"]
+    found = trained_so_far(second, "figure-depth", [("it", wanted, 5)])["it"]
+    assert [run.run for run in found.runs] == [0, 1, 2]
+    assert [run.test for run in found.runs[:2]] == [run.test for run in there.runs]
+    assert found.notes == {"energy": 0.5}
+    assert depth._energy(found) == 0.5
+    train_missing(first, "figure-depth", work(3))
+    assert trained_so_far(first, "figure-depth", [("it", wanted, 5)])["it"].runs[2].test == found.runs[2].test
+
+
+def test_a_damaged_record_is_computed_without(tmp_path: Path) -> None:
+    path = figure_path("figure-depth", tmp_path)
+    path.parent.mkdir()
+    path.write_text("{")
+    said: list[str] = []
+    assert Recorded(Context(results=tmp_path, say=said.append), "figure-depth").points == {}
+    assert "was cut or edited" in said[0]

@@ -107,11 +107,21 @@ class NotAFigure(ValueError):
 
 
 def write_figure(data: CurveData, path: Path) -> None:
-    """The head as text to read, every panel on one line: a picture's numbers are many."""
-    head = data.to_json()
-    panels = [json.dumps(panel, separators=(",", ":"), allow_nan=False) for panel in head.pop("panels")]
-    start = json.dumps(head, indent=2, allow_nan=False, ensure_ascii=False).removesuffix("\n}")
-    write_atomic(path, (start + ',\n  "panels": [\n' + ",\n".join(panels) + "\n  ]\n}\n").encode())
+    """The head as text to read, every panel and every point's runs on one line: they are many."""
+    head, runs = data.to_json(), data.provenance.get("runs")
+    panels, head["panels"] = head["panels"], []
+    if runs is not None:
+        head["provenance"] = {**head["provenance"], "runs": []}
+    text = json.dumps(head, indent=2, allow_nan=False, ensure_ascii=False)
+    text = text.replace('\n    "runs": []', '\n    "runs": ' + _lines(runs or [], "    "))
+    text = text.replace('\n  "panels": []', '\n  "panels": ' + _lines(panels, "  "))
+    write_atomic(path, (text + "\n").encode())
+
+
+def _lines(entries: Any, indent: str) -> str:
+    """A JSON list, one entry a line."""
+    each = ",\n".join(json.dumps(one, separators=(",", ":"), allow_nan=False) for one in entries)
+    return f"[\n{each}\n{indent}]" if each else "[]"
 
 
 def read_figure(path: Path) -> CurveData:

@@ -66,6 +66,12 @@ def sections(exhibits: Iterable[Exhibit], results: Path, out: Path) -> tuple[Mar
 
 def _figure(data: CurveData, out: Path) -> Markup:
     draw_figure(data, out / "figures" / f"{data.name}.svg", caption=False)
+    # of each point the number of its runs: what came out of them is what the figure shows
+    runs = [
+        {name: len(entry) if name == "results" else entry for name, entry in point.items()}
+        for point in data.provenance.get("runs", [])
+    ]
+    provenance = {**data.provenance, **({"runs": runs} if runs else {})}
     return fill(
         FIGURE,
         name=data.name,
@@ -73,7 +79,7 @@ def _figure(data: CurveData, out: Path) -> Markup:
         caption=data.caption,
         place=data.place,
         command=data.provenance.get("command", f"gwn reproduce figure-{data.name}"),
-        provenance=json.dumps(data.provenance, indent=1, ensure_ascii=False),
+        provenance=json.dumps(provenance, indent=1, ensure_ascii=False),
     )
 
 

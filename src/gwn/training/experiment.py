@@ -199,29 +199,13 @@ def run_experiment(
     on_run               called with every run's result, those found on disk included
     say                  hears that a run goes on from a checkpoint
     """
-    folder = experiment.folder(root)
-    graph = experiment.dataset.graph
-    identity = {
-        **experiment.describe(),
-        "classes": [graph.label_name(index) for index in range(graph.num_classes)],
-        "feature_names": None if graph.feature_names is None else list(graph.feature_names),
-        "origin": None if experiment.origin is None else dict(experiment.origin),
-        "settings_from": None if experiment.settings_from is None else dict(experiment.settings_from),
-    }
-    write_json(folder / "config.json", identity)
-    with _threads(experiment.config.choose_threads(graph)):
+    folder, identity = _begin(experiment, root)
+    with _threads(experiment.config.choose_threads(experiment.dataset.graph)):
         runs = []
         for number, split in enumerate(experiment.splits):
-            path = folder / f"run-{number:02d}.json"
-            found = None if force else _finished(path, split, say)
+            found = None if force else _finished(folder / f"run-{number:02d}.json", split, say)
             if found is None:
-                key = f"{folder.name}/{path.stem} {split.content_hash()[:12]}"
-                checkpoints = Checkpoints(path.with_suffix(CHECKPOINT), key, seconds=checkpoint_seconds, say=say)
-                if force:
-                    checkpoints.path.unlink(missing_ok=True)
-                found = experiment.compute(number, split, folder, checkpoints, on_progress)
-                write_json(path, found.to_json())
-                checkpoints.path.unlink(missing_ok=True)
+                found = _compute(experiment, number, folder, force, checkpoint_seconds, on_progress, say)
             if on_run is not None:
                 on_run(found)
             runs.append(found)
@@ -238,6 +222,51 @@ def run_experiment(
     write_json(folder / "result.json", result_json)
     write_atomic(folder / "MODEL_CARD.md", model_card(result_json, folder.name).encode())
     return result_json, folder
+
+
+def run_one(experiment: Experiment, number: int, root: Path) -> tuple[RunResult, Path]:
+    """One run alone, of those that `run_experiment` computes, and the folder: it is found there by a later call."""
+    folder, _ = _begin(experiment, root)
+    found = _finished(folder / f"run-{number:02d}.json", experiment.splits[number], lambda line: None)
+    if found is None:
+        with _threads(experiment.config.choose_threads(experiment.dataset.graph)):
+            found = _compute(experiment, number, folder)
+    return found, folder
+
+
+def _begin(experiment: Experiment, root: Path) -> tuple[Path, dict[str, Any]]:
+    """Its folder, and what its runs are of, written there."""
+    folder, graph = experiment.folder(root), experiment.dataset.graph
+    identity = {
+        **experiment.describe(),
+        "classes": [graph.label_name(index) for index in range(graph.num_classes)],
+        "feature_names": None if graph.feature_names is None else list(graph.feature_names),
+        "origin": None if experiment.origin is None else dict(experiment.origin),
+        "settings_from": None if experiment.settings_from is None else dict(experiment.settings_from),
+    }
+    write_json(folder / "config.json", identity)
+    return folder, identity
+
+
+def _compute(
+    experiment: Experiment,
+    number: int,
+    folder: Path,
+    force: bool = False,
+    checkpoint_seconds: float = 60.0,
+    on_progress: OnProgress | None = None,
+    say: Callable[[str], None] = lambda line: None,
+) -> RunResult:
+    """Train a run, from its last checkpoint on unless `force` forbids it, and write its record."""
+    path, split = folder / f"run-{number:02d}.json", experiment.splits[number]
+    key = f"{folder.name}/{path.stem} {split.content_hash()[:12]}"
+    checkpoints = Checkpoints(path.with_suffix(CHECKPOINT), key, seconds=checkpoint_seconds, say=say)
+    if force:
+        checkpoints.path.unlink(missing_ok=True)
+    found = experiment.compute(number, split, folder, checkpoints, on_progress)
+    write_json(path, found.to_json())
+    checkpoints.path.unlink(missing_ok=True)
+    return found
 
 
 def _finished(path: Path, split: Split, say: Callable[[str], None]) -> RunResult | None:

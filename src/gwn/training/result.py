@@ -25,7 +25,7 @@ FORMAT = 1
 ADDED = frozenset(
     ("schema_sha256", "target_mean", "target_spread", "temperature", "loss_fell", "details", "prior", "shift")
 )
-"""Entries that records of version 0.1.0 do not have."""
+"""Entries that a record need not have: version 0.1.0 and figures do without."""
 
 
 @dataclass(frozen=True, kw_only=True)

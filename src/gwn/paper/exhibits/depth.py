@@ -209,7 +209,7 @@ def compute(context: Context) -> tuple[CurveData]:
     datasets, deepest, runs = (DATASETS[:1], 4, 1) if context.quick else (DATASETS, BEYOND[-1], RUNS)
     plan = points(datasets, deepest)
     train_missing(context, EXHIBIT.name, [(p.name, p.wanted, number) for p, number in in_order(plan, runs)])
-    found = trained_so_far(context, [(point, point.wanted, runs) for point in plan])
+    found = trained_so_far(context, EXHIBIT.name, [(point, point.wanted, runs) for point in plan])
     energies: dict[DepthPoint, float | None] = {}
     for place, (point, trained) in enumerate(found.items()):
         context.advance(place, len(found), "energies")
@@ -225,7 +225,7 @@ def compute(context: Context) -> tuple[CurveData]:
         panels=(*accuracies.values(), *(_energies(dataset, energies) for dataset in shown)),
         columns=len(shown),
         provenance={
-            "runs": [trained.describe() for trained in found.values()],
+            "runs": [{**t.describe(), "notes": {"energy": energies[point]}} for point, t in found.items()],
             "not run": [f"{point.name}: {there}/{runs} runs" for point, there in missing.items()],
         },
     )
@@ -280,7 +280,11 @@ def _energy_series(dataset: str, model: DeepModel, energies: Mapping[DepthPoint,
 
 def _energy(trained: Trained) -> float | None:
     """Of the first run that finished."""
+    if trained.notes.get("energy") is not None:
+        return float(trained.notes["energy"])
     for run in trained.finished[:1]:
+        if not (trained.folder / f"run-{run.run:02d}.safetensors").is_file():
+            return None  # known from a record that did not note it
         graph = trained.dataset.graph
         return relative_energy(last_features(load_trained(trained.folder, run.run).network, graph), graph)
     return None
