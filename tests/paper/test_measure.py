@@ -15,7 +15,7 @@ import gwn.paper.measure
 from gwn import GWNError
 from gwn.data import load_dataset
 from gwn.models import model_spec
-from gwn.paper.cell import BUDGETS, Budget, Cell, recipe_of
+from gwn.paper.cell import BUDGETS, TRIALS_OF_A_TAU, Budget, Cell, recipe_of
 from gwn.paper.measure import measure_cell, measure_missing, repeat_cell
 from gwn.paper.records import Workplace, cell_file, missing, read_cell
 from gwn.paper.shipped import searched_cells, ship
@@ -128,11 +128,12 @@ def test_a_corrected_cell_is_searched_under_its_prior_and_repeats_to_the_bit(mea
 
 
 @two_runs
-def test_settings_for_one_tau_are_the_best_of_its_trials(place: Workplace) -> None:
+def test_every_tau_has_as_many_trials_of_its_own(place: Workplace) -> None:
     cell = Cell(dataset="csbm", split="stratified", row="gwn-sym", tau=5.0)
     record = measure_cell(cell, place)
     assert record["settings"]["tau"] == 5.0
-    assert record["search"]["trials"] >= 1
+    assert record["recipe"]["trials"] == record["search"]["trials"] == TRIALS_OF_A_TAU
+    assert record["search"]["fixed"] == ["tau"]
 
 
 @two_runs

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gwn.data import DATASETS, PUBLISHED, SPLITS
 from gwn.errors import GWNError
@@ -66,7 +66,7 @@ TAUS = (0.2, 0.5, 1.0, 2.0, 5.0)
 class Cell:
     """What is measured: the settings come from a search, see `recipe_of`.
 
-    tau     the best settings among those with this step length; None for the best of all
+    tau     the step length, with settings of a search of its own; None where tau is searched as well
     prior   what corrects the answers for label shift; "none", as everybody reports, is another cell
     """
 
@@ -120,7 +120,7 @@ class Cell:
 
 FINAL_RUNS = 10
 TRIALS_OF_A_TAU = 6
-"""Trials of a search of its own, for a tau that the whole search tried less often than this."""
+"""Trials of the search that a cell of one tau has: the same for every tau and both networks."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,7 +200,7 @@ def recipe_of(cell: Cell) -> Recipe:
     """The recipe of a cell, from its row and its column alone.
 
     A corrected cell has a search of its own under its prior, as large as the uncorrected one has: settings that suit
-    answers which nobody corrects need not suit the others.
+    answers which nobody corrects need not suit the others. A cell of one tau has a smaller one, without a play-off.
     """
     row, budget = lookup("row", cell.row, ROWS), budget_of(cell)
     searched_on = "per-class" if cell.split == "uniform" else cell.split
@@ -211,6 +211,9 @@ def recipe_of(cell: Cell) -> Recipe:
     if row.name == "gwn-sym" and budget.short:
         # Whole-batch steps are too few for a linear map of features that the wave has scaled so differently.
         fixed += ("precompute=true", "batch_size=1024")
+    if cell.tau is not None:
+        fixed += (f"tau={cell.tau}",)
+        budget = replace(budget, trials=TRIALS_OF_A_TAU, on_rows=0, finalists=1, playoff_splits=0)
     usual = TrainConfig()
     of_training = {"epochs": (budget.epochs, usual.epochs), "patience": (budget.patience, usual.patience)}
     fixed += tuple(f"{name}={value}" for name, (value, default) in of_training.items() if value != default)

@@ -20,7 +20,7 @@ from optuna.trial import FrozenTrial, TrialState
 from gwn.data import load_dataset, make_splits
 from gwn.errors import GWNError
 from gwn.models import model_spec
-from gwn.paper.cell import TRIALS_OF_A_TAU, Cell, Recipe, recipe_of
+from gwn.paper.cell import Cell, Recipe, recipe_of
 from gwn.paper.records import Workplace, cell_file, missing, read_cell, write_cell
 from gwn.training import Experiment, TrainConfig, run_experiment
 from gwn.training.config import effective_settings
@@ -68,8 +68,6 @@ def choose(cell: Cell, recipe: Recipe, place: Workplace, on_step: OnStep) -> Cho
     if recipe.trials == 0:
         return Choice(settings=effective_settings(model, {}), training={}, search=None)
     searches = [_search(cell, recipe, recipe.fixed, recipe.trials, place, on_step)]
-    if cell.tau is not None:
-        return _best_of_tau(cell, cell.tau, recipe, searches[0], place, on_step)
     if recipe.on_rows:
         on_rows = replace(recipe, space=recipe.space + ON_ROWS)
         searches.append(_search(cell, on_rows, recipe.fixed, recipe.on_rows, place, on_step))
@@ -86,25 +84,6 @@ def choose(cell: Cell, recipe: Recipe, place: Workplace, on_step: OnStep) -> Cho
     assert choice.search is not None
     choice.search["playoff"] = playoff
     return choice
-
-
-def _best_of_tau(
-    cell: Cell,
-    tau: float,
-    recipe: Recipe,
-    searched: tuple[Search, list[FrozenTrial]],
-    place: Workplace,
-    on_step: OnStep,
-) -> Choice:
-    """The best trial with this tau, from a search of its own where the whole search hardly tried it."""
-    search, trials = searched
-    trials = [trial for trial in trials if trial.user_attrs.get(SETTINGS, {}).get("tau") == tau]
-    if len(trials) < TRIALS_OF_A_TAU:
-        fixed = (*recipe.fixed, f"tau={tau}")
-        own, found = _search(cell, recipe, fixed, TRIALS_OF_A_TAU, place, on_step)
-        if _best_score(found) > _best_score(trials):
-            search, trials = own, found
-    return _chosen(search, trials, best_trial(trials), trials)
 
 
 def _chosen(search: Search, trials: list[FrozenTrial], best: FrozenTrial, tried: list[FrozenTrial]) -> Choice:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from gwn.paper.budget import heading
 from gwn.paper.cell import BUDGETS, ROWS, TAUS, TRIALS_OF_A_TAU, Cell
-from gwn.paper.compare import view
+from gwn.paper.compare import View, view
 from gwn.paper.exhibit import Context, Exhibit
 from gwn.paper.exhibits.accuracy import HOMOPHILIC_DATASETS, PROTOCOL, WEBKB, caveats
 from gwn.paper.printed import out_of_memory, paper_value, place
@@ -21,18 +22,27 @@ _WAVES = [(row, tau) for row in ("gwn-sym", "gwn-fa") for tau in TAUS]
 _LINES = [*_WAVES, *((row, None) for row in PEERS)]
 
 
+def _older(cells: Sequence[View]) -> str:
+    """How many cells of a tau have another search, from before each had the same."""
+    trials = [
+        seen.record["recipe"]["trials"] for seen in cells if seen.cell.tau is not None and seen.record is not None
+    ]
+    others = sum(number != TRIALS_OF_A_TAU for number in trials)
+    return f" (UNEQUAL: {others} of {len(trials)} cells chose among the trials of a larger search)" if others else ""
+
+
 def _exhibit(kind: str) -> Exhibit:
     name = f"table-tau-{kind}"
 
     def compute(context: Context) -> tuple[TableData, ...]:
-        rows, records = [], []
+        rows, cells = [], list[View]()
         for row, tau in _LINES:
             title = ROWS[row].title if tau is None else f"{ROWS[row].title}, tau {tau:g}"
             line = [words(title)]
             for column in COLUMNS[kind]:
                 cell = Cell.of(column, row, tau)
                 seen = view(context.results, cell, paper_value(f"tau-{kind}", cell.line, column))
-                records.append(seen.flat())
+                cells.append(seen)
                 shown = seen.shown(seconds=True)
                 if out_of_memory(f"tau-{kind}", cell.line, column):
                     shown = replace(shown, lines=(*shown.lines, "paper: out of memory"))
@@ -42,14 +52,14 @@ def _exhibit(kind: str) -> Exhibit:
             TableData(
                 name=name,
                 title=f"Every tau on {kind} datasets, with the seconds of one run (the paper's appendix)",
-                caption=f"{PROTOCOL} For each tau the best settings on validation among the trials that had it, "
-                f"or among {TRIALS_OF_A_TAU} of its own where the search tried it less often. "
+                caption=f"{PROTOCOL} For each tau the best settings on validation among {TRIALS_OF_A_TAU} trials of "
+                f"its own{_older(cells)}; the other rows have the searches of their columns. "
                 "Seconds are medians of one thread's work on a machine that did other work as well; the paper's "
                 "are a V100's.",
                 columns=("model", *map(heading, COLUMNS[kind])),
                 rows=tuple(rows),
                 command=f"gwn reproduce {name}",
-                records=tuple(records),
+                records=tuple(seen.flat() for seen in cells),
                 lead=len(_WAVES),
                 best="highest",
                 across="dataset",
