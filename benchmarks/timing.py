@@ -64,7 +64,8 @@ def measure(
               after a turn alone: that of the processor may stand still between two readings that are close together.
               A step of more than a second is a turn: it does not notice what was in the caches before
 
-    Memory is kept as `gwn train` does, for every competitor. The minimum, because whatever disturbs can only add. Ratios of medians are in the JSON beside it.
+    Memory is kept as `gwn train` does, for every competitor. The minimum, because whatever disturbs can only add.
+    Ratios of medians are in the JSON beside it.
     """
     turn = min(turn, seconds)
     used = dict.fromkeys(steps, 0.0)
