@@ -56,6 +56,13 @@ def test_a_pulse_alone(capsys: pytest.CaptureFixture[str]) -> None:
     assert not Path("runs").exists()
 
 
+def test_classes_of_a_known_dataset_have_names(capsys: pytest.CaptureFixture[str], data_root: Path) -> None:
+    code, _, err = run(capsys, "explore", "texas", "--model", "none", "--limit", "20", "--out", "page", "--quiet")
+    assert code == 0, err
+    html = Path("page/index.html").read_text(encoding="utf-8")
+    assert '"classes":["course","staff","project","student","faculty"]' in html.replace(", ", ",").replace(": ", ":")
+
+
 def test_readmes_film_moves_and_stays_small() -> None:
     committed = Path(__file__).parents[2] / "docs" / "images" / "wave.gif"
     assert committed.stat().st_size < 3e6

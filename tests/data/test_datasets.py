@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -50,6 +51,41 @@ def test_a_spec_is_consistent(name: str) -> None:
     assert set(spec.files) == set(spec.urls)
     assert all(url.startswith("https://") for url in spec.urls.values())
     assert all(len(digest) == 64 for digest in spec.files.values()) or not spec.pinned
+
+
+@pytest.mark.parametrize("name", [name for name, spec in DATASETS.items() if spec.class_names])
+def test_every_class_has_a_name_of_its_own_or_none_has(name: str) -> None:
+    spec = DATASETS[name]
+    assert len(set(spec.class_names)) == len(spec.class_names) == spec.classes
+
+
+SIZES = {  # of the original releases, by name
+    "cora": {"neural nets": 818, "probabilistic": 426, "genetic": 418, "theory": 351, "case-based": 298}
+    | {"reinforcement": 217, "rules": 180},
+    "citeseer": {"DB": 701, "IR": 668, "agents": 596, "ML": 590, "HCI": 508, "AI": 249 + 15},  # 15 have no class there
+    "minesweeper": {"free": 8000, "mine": 2000},
+    "texas": {"student": 101, "course": 33, "faculty": 30, "project": 18, "staff": 1},
+    "wisconsin": {"student": 118, "course": 70, "faculty": 32, "project": 21, "staff": 10},
+}
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_pictures_name_the_classes_and_runs_keep_their_numbers(name: str, dataset: Callable[..., Dataset]) -> None:
+    data = dataset(name)
+    names = data.pictured.class_names
+    assert names is not None
+    assert dict(zip(names, data.graph.labels.bincount().tolist(), strict=True)) == SIZES[name]
+    assert data.graph.label_name(1) == "1"
+    assert data.pictured.content_hash() == data.graph.content_hash()
+
+
+@pytest.mark.parametrize("name", ["computers", "photo", "cs"])
+def test_class_names_are_those_in_the_files(name: str, data_root: Path) -> None:
+    spec = DATASETS[name]
+    with np.load(data_root / next(iter(spec.files)), allow_pickle=True) as stored:  # pinned files
+        inside = [str(each).lower().replace("_", " ") for each in stored["class_names"]]
+    for ours, theirs in zip(spec.class_names, inside, strict=True):
+        assert ours.split()[0].lower() in theirs
 
 
 def test_every_checksum_belongs_to_a_dataset() -> None:

@@ -103,7 +103,7 @@ def _subject(source: GraphSource, model: str, run: str | None, runs: Path, quiet
         if not quiet and (decisions := how_it_was_read(origin)):
             typer.echo(decisions, err=True)
         if spec is None:
-            return Subject(graph=data.graph, name=data.name, command=command)
+            return Subject(graph=data.pictured, name=data.name, command=command)
         if data.graph.y is None:
             raise GWNError(f"{data.name} has no classes to train on; give --label-column, or --model none for a pulse")
         with TrainingProgress(1, TrainConfig().epochs, quiet=quiet) as progress:

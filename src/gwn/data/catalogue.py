@@ -37,8 +37,9 @@ class DatasetSpec:
     urls           where each file is downloaded from
     unpacked       the files to read where the archive in `files` is not there but its content is
     pinned         whether a file with another hash is refused; if not, it is never opened as a pickle
-    class_names    what the classes 0, 1, 2, ... are called, where the files have numbers alone and the published sizes
-                   of the classes, all different, say which is which: for pictures
+    class_names    what the classes 0, 1, 2, ... are called, for pictures. They stand in the files of Computers, Photo
+                   and CS; elsewhere the original release says which is which, by the sizes of its classes, which all
+                   differ, or page by page (WebKB). Left out where that is not certain
     """
 
     name: str
@@ -153,6 +154,7 @@ _TWINS = (
     "Its node file is byte-identical to {}'s in geom-gcn's release: only edges and splits differ, so the two are not "
     "independent evidence. One class has a single node."
 )
+_TEXAS = ("course", "staff", "project", "student", "faculty")
 _DUPLICATES = "The nodes with identical neighbours, which leak between the parts of the original's splits, are removed."
 _DEEZER = "DeezerEurope/raw/deezer_europe.npz"
 _ARXIV = "ogbn-arxiv/arxiv.zip"
@@ -176,6 +178,7 @@ _SPECS = (
         edges=4552,
         features=3703,
         classes=6,
+        class_names=("AI", "ML", "IR", "DB", "agents", "HCI"),
         caveat="48 nodes have no edge, and 15 of the test nodes have no features.",
     ),
     _planetoid("PubMed", nodes=19717, edges=44324, features=500, classes=3),
@@ -187,13 +190,68 @@ _SPECS = (
         edges=245861,
         features=767,
         classes=10,
+        class_names=(
+            *("desktops", "data storage", "laptops", "monitors", "components"),
+            *("projectors", "routers", "tablets", "networking", "webcams"),
+        ),
     ),
-    _shchur("Photo", "amazon_electronics_photo.npz", "amazon-photo", nodes=7650, edges=119081, features=745, classes=8),
-    _shchur("CS", "ms_academic_cs.npz", "coauthor-cs", nodes=18333, edges=81894, features=6805, classes=15),
+    _shchur(
+        "Photo",
+        "amazon_electronics_photo.npz",
+        "amazon-photo",
+        nodes=7650,
+        edges=119081,
+        features=745,
+        classes=8,
+        class_names=(
+            *("film photography", "digital cameras", "binoculars", "lenses"),
+            *("tripods", "surveillance", "lighting", "flashes"),
+        ),
+    ),
+    _shchur(
+        "CS",
+        "ms_academic_cs.npz",
+        "coauthor-cs",
+        nodes=18333,
+        edges=81894,
+        features=6805,
+        classes=15,
+        class_names=(
+            *("bioinformatics", "machine learning", "computer vision", "NLP", "graphics"),
+            *("networks", "security", "databases", "data mining", "game theory"),
+            *("HCI", "information theory", "medical informatics", "robotics", "theoretical CS"),
+        ),
+    ),
     _geom_gcn("Actor", "Actor", "film", nodes=7600, edges=30019, features=932),
-    _geom_gcn("Texas", "texas", "texas", nodes=183, edges=325, features=1703, caveat=_TWINS.format("Cornell")),
-    _geom_gcn("Cornell", "cornell", "cornell", nodes=183, edges=298, features=1703, caveat=_TWINS.format("Texas")),
-    _geom_gcn("Wisconsin", "wisconsin", "wisconsin", nodes=251, edges=515, features=1703),
+    _geom_gcn(
+        "Texas",
+        "texas",
+        "texas",
+        nodes=183,
+        edges=325,
+        features=1703,
+        class_names=_TEXAS,
+        caveat=_TWINS.format("Cornell"),
+    ),
+    _geom_gcn(
+        "Cornell",
+        "cornell",
+        "cornell",
+        nodes=183,
+        edges=298,
+        features=1703,
+        class_names=_TEXAS,
+        caveat=_TWINS.format("Texas"),
+    ),
+    _geom_gcn(
+        "Wisconsin",
+        "wisconsin",
+        "wisconsin",
+        nodes=251,
+        edges=515,
+        features=1703,
+        class_names=("staff", "course", "student", "faculty", "project"),
+    ),
     DatasetSpec(
         name="deezer-europe",
         title="DeezerEurope",
@@ -254,6 +312,7 @@ _SPECS = (
         features=7,
         classes=2,
         metric="roc-auc",
+        class_names=("free", "mine"),
         caveat="Synthetic: a 100 x 100 grid with 20 % mines.",
     ),
     _heterophilous(

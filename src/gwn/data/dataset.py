@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from gwn.data.catalogue import DATASETS, DatasetSpec
@@ -26,6 +26,7 @@ class Dataset:
     files      file name -> SHA-256 of what was read
     dropped    what was left out of a user's edges -> how many
     tables     the node table that `graph` was encoded from, where it was: each run then learns its own encoding
+    class_names   what pictures call the classes, where the graph has numbers alone
     """
 
     name: str
@@ -38,6 +39,17 @@ class Dataset:
     caveat: str = ""
     dropped: Mapping[str, int] = field(default_factory=dict)
     tables: NodeTable | None = None
+    class_names: tuple[str, ...] = ()
+
+    @property
+    def pictured(self) -> Graph:
+        """The graph as pictures show it: with names of the classes that its files do not have.
+
+        Runs and predictions keep the numbers of the files, so that they can be compared with anybody's.
+        """
+        if self.graph.class_names is not None or len(self.class_names) != self.graph.num_classes:
+            return self.graph
+        return replace(self.graph, class_names=self.class_names)
 
     def on(self, split: Split) -> Graph:
         """The graph as a run on this split sees it: what encodes a table is learnt on the training nodes alone.
@@ -80,6 +92,7 @@ def load_dataset(name: str, *, directed: bool = False) -> Dataset:
         published=published,
         files=found.files,
         caveat=spec.caveat,
+        class_names=spec.class_names,
     )
 
 

@@ -62,7 +62,7 @@ def require_wave(model: ModelSpec) -> None:
 
 def subject_of_run(folder: Path, trained: TrainedModel, data: Dataset, split: Split, command: str) -> Subject:
     """A run on the graph it was trained on."""
-    config, graph, network = trained.config, data.graph, trained.network
+    config, graph, network = trained.config, data.pictured, trained.network
     if not isinstance(network, GWN):
         raise GWNError(
             f"{folder} is a {config['model']}, which has no wave to look at; choose a run of gwn-sym or gwn-fa"

@@ -102,10 +102,7 @@ def _classes(trained: Trained, title: str, alpha: Values, source: Classes, targe
 
 def class_names(trained: Trained) -> tuple[str, ...]:
     """What the classes are called; numbers, where the data have none and nobody knows."""
-    graph = trained.dataset.graph
-    known = CATALOGUE[trained.wanted.dataset].class_names
-    if len(known) == graph.num_classes:
-        return known
+    graph = trained.dataset.pictured
     return tuple(graph.label_name(c) for c in range(graph.num_classes))
 
 
