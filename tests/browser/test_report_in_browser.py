@@ -44,6 +44,21 @@ def table() -> TableData:
     )
 
 
+def wide_table() -> TableData:
+    """As many columns as the paper's largest table, with cells as long as they get."""
+    cell = TableCell(lines=("82.00 ± 12.00", "76.5 to 86.4", "paper 70.00 (+12.00, within)"), value=82.0)
+    remark = TableCell(lines=("82.00 ± 12.00", "setting with the best mean test score"), value=82.0)
+    return TableData(
+        name="table-wide",
+        title="Wide",
+        caption="Ten columns.",
+        columns=("model", *(f"Dataset{k} per-class" for k in range(9))),
+        across="dataset",
+        rows=tuple((words("GraphSAGE"), *[cell] * 6, *[remark] * 3) for _ in range(3)),
+        command="gwn reproduce table-toy",
+    )
+
+
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Of the cells that are measured, a table with odd names, and a figure."""
@@ -58,7 +73,9 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     figure = CurveData(name="roots", title="A figure", place="figure 0", caption="It rises.", panels=(line,))
     write_figure(figure, figure_path("figure-roots", folder / "results"))
-    exhibit = Exhibit(name="table-toy", title="scores", place="table 0", compute=lambda context: (table(),))
+    exhibit = Exhibit(
+        name="table-toy", title="scores", place="table 0", compute=lambda context: (table(), wide_table())
+    )
     with pytest.MonkeyPatch.context() as patch:
         figures = {name: each for name, each in EXHIBITS.items() if each.is_figure}
         patch.setattr(report_page, "EXHIBITS", {"table-toy": exhibit, **figures})
@@ -146,6 +163,19 @@ def test_headings_and_first_column_stay_in_sight(report: Path, visit: Open) -> N
     assert abs(head_y - y) <= 2, "the headings are at the top of the frame"
     assert abs(head_x - x) <= 2
     assert abs(last_x - x) <= 2
+
+
+def test_ten_columns_fit_a_desktop_and_no_number_is_broken(report: Path, visit: Open) -> None:
+    page = visit(report)
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    box = page.locator("#table-wide .scroll")
+    box.locator("td").first.wait_for()
+    assert box.evaluate("(box) => box.scrollWidth <= box.clientWidth")
+    text = "82.00 ± 12.00 76.5 to 86.4 paper 70.00 (+12.00, within)"
+    assert box.locator("td").first.inner_text().split() == text.split()
+    lines = "(parts) => parts.map((part) => part.getClientRects().length)"
+    assert {*box.locator(".first, td .line > span").evaluate_all(lines)} == {1}
 
 
 OVERLAPS = """() => {

@@ -44,7 +44,7 @@ def test_the_best_and_the_second_best_as_printed() -> None:
 def test_what_is_missing_looks_the_same_everywhere() -> None:
     html = table_html(replace(TABLE, rows=((words("a"), NOT_MEASURED, replace(NOT_MEASURED, lines=("–", "paper 1"))),)))
     assert html.count('<span aria-hidden="true">–</span><span class="unseen">not measured</span>') == 2
-    assert '<span class="line">paper 1</span>' in html
+    assert '<span class="line"><span>paper 1</span></span>' in html
 
 
 def test_notes_stand_where_they_belong() -> None:

@@ -145,7 +145,19 @@ def _lines(cell: TableCell) -> Markup:
     """The first line in full, the others small below it."""
     first, *others = cell.lines or ("",)
     start = MISSING if cell.missing else fill('<span class="first">$text</span>', text=first)
-    return join((start, *(fill('<span class="line">$text</span>', text=line) for line in others)), "")
+    return join((start, *map(_small, others)), "")
+
+
+def _small(line: str) -> Markup:
+    """Where the table would not fit its page, words are wrapped; numbers only before what stands in brackets."""
+    text, bracket, rest = line.partition(" (")
+    parts = (text, f"({rest}") if bracket else (text,)
+    if any(map(str.isdigit, line)):
+        return fill(
+            '<span class="line">$parts</span>',
+            parts=join((fill("<span>$part</span>", part=part) for part in parts), " "),
+        )
+    return fill('<span class="line">$line</span>', line=line)
 
 
 def _letters(table: TableData) -> dict[str, str]:
