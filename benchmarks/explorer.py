@@ -34,7 +34,7 @@ def explorer(settings: Settings) -> Result:
     """Frames a second while a pulse plays, beside discs on a plain canvas, and how soon the slider answers."""
     with tempfile.TemporaryDirectory() as folder, browser_page(crowd(Path(folder), settings.shrink)) as page:
         found = frame_rate(page, settings.seconds)
-        slider = slider_milliseconds(page)
+        slider = slider_milliseconds(page)["page"]
         size = page.evaluate("[GWN.explorer.graph.nodes, GWN.explorer.graph.shown.length]")
     row = {"nodes": size[0], "edges": size[1], "frames_a_second": found["page"], "plain_canvas": found["floor"]}
     return Result(
@@ -118,22 +118,27 @@ def frame_rate(page: Any, seconds: float) -> dict[str, float]:
 
 
 SLIDER = """async () => {
-    const slider = document.getElementById("time"), found = [];
+    const slider = document.getElementById("time"), found = { page: [], floor: [] };
+    const shown = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)));
     for (let k = 0; k < 21; k++) {
-        const start = performance.now();
-        slider.value = 40 * k + 20;
-        slider.dispatchEvent(new Event("input"));
-        await new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)));
-        found.push(performance.now() - start);
+        for (const what of ["floor", "page"]) {  // in turns: a frame in which nothing was asked, and one with a move
+            const start = performance.now();
+            if (what === "page") {
+                slider.value = 40 * k + 20;
+                slider.dispatchEvent(new Event("input"));
+            }
+            await shown();
+            found[what].push(performance.now() - start);
+        }
     }
     return found;
 }"""
 
 
-def slider_milliseconds(page: Any) -> float:
-    """From a move of the slider until the picture has it: the median of many."""
-    found: list[float] = page.evaluate(SLIDER)
-    return statistics.median(found)
+def slider_milliseconds(page: Any) -> dict[str, float]:
+    """From a move of the slider until the picture has it, and what an empty frame takes: each the median of many."""
+    found: dict[str, list[float]] = page.evaluate(SLIDER)
+    return {what: statistics.median(times) for what, times in found.items()}
 
 
 def layouts(settings: Settings) -> Result:

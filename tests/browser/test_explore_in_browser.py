@@ -165,7 +165,7 @@ def test_it_opens_on_a_pulse_that_plays_above_the_fold(explorer: Path, visit: Op
     assert f"of {NODES} nodes" in words
     page.click("#play")
     stopped = explore(page, "at.state.time")
-    assert "t=" in page.evaluate("GWN.explorer.pause() || new Promise((r) => setTimeout(() => r(location.hash), 300))")
+    until(page, "new URLSearchParams(location.hash.slice(1)).has('t')")
     assert explore(page, "at.state.time") == stopped
 
 
@@ -347,4 +347,5 @@ def test_three_thousand_nodes_and_ten_thousand_edges_move_smoothly(desktop: Any,
     page.wait_for_selector("body[data-spectra=done]")
     found = frame_rate(page, 5.0)
     assert found["page"] > 0.5 * found["floor"], found
-    assert slider_milliseconds(page) < max(50.0, 4 * 1000 / found["floor"])
+    slider = slider_milliseconds(page)
+    assert slider["page"] < max(50.0, 4 * slider["floor"]), (slider, found)
