@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -75,6 +76,91 @@ def test_unknown_classes_in_y(y: Any) -> None:
     assert (train + val, test) == (48, 0)
     assert val in (9, 10)  # a fifth
     assert model.predict().dtype == model.classes_.dtype
+
+
+@pytest.mark.parametrize("held", ["file", "column", "list", "array"])
+def test_classes_that_are_written_as_numbers_are_those_of_the_commands(held: str, tmp_path: Path) -> None:
+    written = ["" if kind < 0 else f"{kind}.0" for kind in MASKED]
+    nodes = NODES.assign(topic=written)
+    if held == "file":
+        nodes.to_csv(tmp_path / "nodes.csv", index=False)
+        PAIRS.to_csv(tmp_path / "edges.csv", index=False)
+        model = small(epochs=2).fit(tmp_path / "nodes.csv", tmp_path / "edges.csv", label="topic")
+    elif held == "column":
+        model = small(epochs=2).fit(nodes, PAIRS, label="topic")
+    else:
+        model = small(epochs=2).fit(X, written if held == "list" else np.array(written), edges=EDGES)
+    assert model.classes_.tolist() == model.trained_[0].class_names == ["0", "1", "2"]
+    assert set(model.predict()) <= {"0", "1", "2"}
+    assert model.score(y=written) == model.score(y=MASKED) == model.score(y=MASKED.astype(str).tolist())
+
+
+def test_words_for_nothing_are_no_classes_and_that_is_said() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        whole = small(epochs=2).fit(
+            X, ["ant" if kind == 0 else "bee" if kind == 1 else float("nan") for kind in Y], edges=EDGES
+        )
+    for nothing in ("NA", "nan"):
+        with pytest.warns(UserWarning, match=rf"Read as not known, so to be predicted: '{nothing}' \(20\)"):
+            model = small(epochs=2).fit(X, _with(nothing), edges=EDGES)
+        assert model.classes_.tolist() == whole.classes_.tolist() == ["ant", "bee"]
+        assert (model.predict_proba() == whole.predict_proba()).all()
+    with pytest.warns(UserWarning, match="Learnt as a class: '-1' \\(20\\)"):
+        small(epochs=2).fit(NODES.assign(topic=_with("-1")), PAIRS, label="topic")
+    with pytest.raises(GWNError, match=r"only one class, '1'.* -1, NaN, None and '' are none"):
+        small().fit(X, np.where(Y == 1, "1", "-1"), edges=EDGES)
+
+
+def _with(nothing: str) -> Any:
+    """The classes, of which the last is called something else."""
+    return np.array(["ant", "bee", nothing])[Y]
+
+
+def test_the_order_of_a_series_is_that_of_the_nodes_or_it_is_refused() -> None:
+    shuffled = TOPICS.sample(frac=1, random_state=0)
+    with pytest.raises(GWNError, match=r"in another order; give y\.loc\[nodes\.index\]"):
+        small().fit(NODES, shuffled, edges=PAIRS)
+    advised = small(epochs=2).fit(NODES, shuffled.loc[NODES.index], edges=PAIRS)
+    assert (advised.predict_proba() == small(epochs=2).fit(NODES, TOPICS, edges=PAIRS).predict_proba()).all()
+
+
+@pytest.mark.parametrize("held", [TOPICS, MASKED, MASKED.astype(float)], ids=["text", "whole", "floating"])
+def test_a_column_of_the_classes_is_refused_until_it_is_dropped(held: Any) -> None:
+    nodes = NODES.assign(copied=held)
+    y = TOPICS if held is TOPICS else MASKED
+    with pytest.raises(GWNError, match=r"holds the very classes to be learnt; leave it out with drop=\['copied'\]"):
+        small().fit(nodes, y, edges=PAIRS)
+    advised = small(epochs=2).fit(nodes, y, edges=PAIRS, drop=["copied"])
+    assert (advised.predict_proba() == small(epochs=2).fit(NODES, y, edges=PAIRS).predict_proba()).all()
+    known = MASKED >= 0
+    small(epochs=2, graph={"nodes": nodes, "edges": PAIRS, "drop": "copied"}).fit(
+        NODES.key[known], np.asarray(y)[known]
+    )
+
+
+def test_weights_of_edges_are_used_or_that_is_said() -> None:
+    weighted = PAIRS.assign(weight=2.0)
+    with pytest.warns(UserWarning, match="column 'weight' of the edges is not used; weight='weight' uses it"):
+        assert small(epochs=2).fit(NODES.assign(topic=TOPICS), weighted, label="topic").graph_.edge_weight is None
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        model = small(epochs=2).fit(NODES.assign(topic=TOPICS), weighted, label="topic", weight="weight")
+    assert (model.graph_.edge_weight == 2).all()
+    graph = nx.from_pandas_edgelist(weighted, "from", "to", edge_attr=True)
+    nx.set_node_attributes(graph, NODES.assign(topic=TOPICS).set_index("key").to_dict("index"))
+    of_graph = small(epochs=2).fit(graph, label="topic")
+    assert (of_graph.graph_.edge_weight == 2).all()
+    del graph.edges[PAIRS["from"][0], PAIRS["to"][0]]["weight"]
+    assert sorted(set(small(epochs=2).fit(graph, label="topic").graph_.edge_weight.tolist())) == [1, 2]
+
+
+def test_what_was_read_is_printed_where_one_asks(capsys: pytest.CaptureFixture[str]) -> None:
+    fitted(epochs=1, verbose=1)
+    said = capsys.readouterr().out
+    assert "ids: 'key'; edges: 'from' to 'to'" in said
+    assert "48 labelled nodes in 3 classes" in said
+    assert "of the edges join equal classes" in said
 
 
 def test_nullable_booleans_are_classes_and_edges_of_unknown_nodes_can_be_skipped() -> None:
@@ -203,6 +289,9 @@ def test_both_read_what_the_other_wrote(tmp_path: Path, monkeypatch: pytest.Monk
     assert loaded.classes_.tolist() == ["ant", "bee", "cat"]
     assert loaded.predict(["n1", "n0"]).tolist() == loaded.predict()[[1, 0]].tolist()
     assert (loaded.predict(NODES, PAIRS) == loaded.predict()).all()
+    NODES.assign(topic=TOPICS, a=10 * NODES.a).to_csv("nodes.csv", index=False)
+    with pytest.warns(UserWarning, match=r"nodes\.csv changed since training"):
+        WaveClassifier.load(folder)
 
 
 def test_no_flipped_bit_of_a_saved_model_is_silent(tmp_path: Path) -> None:

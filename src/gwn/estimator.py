@@ -25,6 +25,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from gwn.data.dataset import Dataset, make_splits
+from gwn.data.describe import class_counts, describe, in_words, suspicious_classes
+from gwn.data.edge_columns import WEIGHTS
 from gwn.data.given_targets import (
     as_text,
     classes_of,
@@ -33,13 +35,15 @@ from gwn.data.given_targets import (
     is_unknown,
     numbers_of_nodes,
     positions,
+    require_same_order,
     spread,
     with_classes,
     with_numbers,
+    words_for_nothing,
 )
 from gwn.data.in_memory import TablePair, load_pair, parquet_bytes, table_pair
 from gwn.data.origin import open_origin
-from gwn.data.schema import FeatureSchema, column_summary
+from gwn.data.schema import WHOLE_NUMBER, FeatureSchema, column_summary
 from gwn.data.tables import read_table
 from gwn.errors import GWNError
 from gwn.graph import Graph
@@ -48,7 +52,7 @@ from gwn.models import ModelSpec, model_spec
 from gwn.registry import require_known
 from gwn.training import Experiment, TrainConfig, TrainedModel, load_trained, run_experiment
 from gwn.training.config import effective_settings
-from gwn.training.predict import OWN, answers, find_run_folder
+from gwn.training.predict import OWN, answers, changed_files, find_run_folder
 
 NODES_FILE, EDGES_FILE = OWN
 ESTIMATOR_FILE = "estimator.json"
@@ -154,9 +158,11 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
             pair = table_pair(X, edges, self.task)
             if edges is None and not pair.edges.rows:
                 warnings.warn("no edges were given: every node is predicted from its own features", stacklevel=2)
+            require_same_order(X, y)
             if label is not None:
                 require_known("label column", label, pair.nodes.columns)
-        self.pair_ = self._with_targets(pair, y, label)
+        dropped = reading.get("drop") or ()
+        self.pair_ = self._with_targets(pair, y, label, [dropped] if isinstance(dropped, str) else dropped)
         self.reading_ = {**reading, "task": self.task}
         try:
             dataset, self.schema_ = load_pair(self.pair_, **self.reading_)
@@ -164,10 +170,18 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
             said = str(error).replace("leave out task='regression'", "use WaveClassifier")
             raise GWNError(said.replace("say task='regression'", "use WaveRegressor")) from None
         self._remember(dataset)
+        for line in suspicious_classes(class_counts(dataset.graph)):
+            warnings.warn(line, stacklevel=2)
+        weights = [name for name in self.schema_.unused_of_edges if name.lower() in WEIGHTS]
+        if weights and self.schema_.weight_column is None:
+            warnings.warn(
+                f"column {weights[0]!r} of the edges is not used; weight={weights[0]!r} uses it", stacklevel=2
+            )
         if self.verbose:
             ids = "the row number from 0" if self.schema_.id_column is None else repr(self.schema_.id_column)
             print(f"ids: {ids}; edges: {self.schema_.source_column!r} to {self.schema_.target_column!r}")
             print(self.columns_.to_string(index=False))
+            print(*in_words(describe(dataset)), sep="\n")
         with torch.random.fork_rng(devices=[]):
             self._train(dataset, int(seed))
         return self
@@ -178,7 +192,7 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
         return not isinstance(self.random_state, (int, np.integer))
 
     @abstractmethod
-    def _with_targets(self, pair: TablePair, y: Any, label: str | None) -> TablePair:
+    def _with_targets(self, pair: TablePair, y: Any, label: str | None, drop: Sequence[str]) -> TablePair:
         """The tables with a column of what is to be learnt, from `y` or from the column of this name."""
 
     @abstractmethod
@@ -230,6 +244,8 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
         if first.task == "classification":
             found.classes_ = np.array(about["classes"])
         dataset = open_origin(origin)
+        if changed := changed_files(first.config, dataset):
+            warnings.warn(changed, stacklevel=2)
         if dataset.tables is not None:
             found.schema_ = dataset.tables.schema
             headed = "edges" not in found.schema_.no_header
@@ -389,16 +405,19 @@ class WaveClassifier(ClassifierMixin, NodeEstimator):  # type: ignore[misc]
 
     def score(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> float:
         """Accuracy over those of the nodes whose class in `y` is known."""
-        predicted, values = self.predict(X), classes_of(y)
+        whole = not any(WHOLE_NUMBER.match(as_text(kind)) for kind in self.classes_)
+        predicted, values = self.predict(X), classes_of(y, whole=whole)
         known = _known(predicted, ~is_unknown(values))
         weights = None if sample_weight is None else np.asarray(sample_weight)[known]
         true, found = ([as_text(value) for value in some] for some in (values[known], predicted[known]))
         return float(accuracy_score(true, found, sample_weight=weights))
 
-    def _with_targets(self, pair: TablePair, y: Any, label: str | None) -> TablePair:
+    def _with_targets(self, pair: TablePair, y: Any, label: str | None, drop: Sequence[str]) -> TablePair:
         name = label or pair.label_column
         given = pair.nodes.columns[name] if name and y is None else y
-        self.classes_, found = with_classes(pair, classes_of(given), label)
+        if words := words_for_nothing(given):
+            warnings.warn(words, stacklevel=3)
+        self.classes_, found = with_classes(pair, classes_of(given), label, drop)
         return found
 
     def _in_order(self, found: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -429,7 +448,7 @@ class WaveRegressor(RegressorMixin, NodeEstimator):  # type: ignore[misc]
         weights = None if sample_weight is None else np.asarray(sample_weight)[known]
         return float(r2_score(values[known], predicted[known], sample_weight=weights))
 
-    def _with_targets(self, pair: TablePair, y: Any, label: str | None) -> TablePair:
+    def _with_targets(self, pair: TablePair, y: Any, label: str | None, drop: Sequence[str]) -> TablePair:
         if y is None and (label or pair.label_column):
             return replace(pair, label_column=label or pair.label_column)  # read as any column of numbers is
         return with_numbers(pair, numbers_of_nodes(y), label)

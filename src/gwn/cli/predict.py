@@ -59,10 +59,10 @@ def predict(
       gwn predict runs/mine-gwn-fa-0123456789ab --edges new-edges.csv --nodes new-nodes.csv
     """
     from gwn.cli.progress import TerminalBar
-    from gwn.cli.source import changed_files, predict_folder, print_reading, reopen
+    from gwn.cli.source import predict_folder, print_reading, reopen
     from gwn.io import require_writable
     from gwn.training import find_run_folder
-    from gwn.training.predict import answers, blended, finished_runs, predictor_of, table_of
+    from gwn.training.predict import answers, blended, changed_files, finished_runs, predictor_of, table_of
 
     ways = {"--ensemble": mean, "--best": best, "--run-number": number is not None, "--refit": again}
     asked = [option for option, on in ways.items() if on]

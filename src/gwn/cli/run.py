@@ -7,13 +7,14 @@ from pathlib import Path
 
 import typer
 
-from gwn.cli.source import changed_files, reopen
+from gwn.cli.source import reopen
 from gwn.data import Dataset, Split, make_splits
 from gwn.data.schema import FeatureSchema
 from gwn.errors import GWNError
 from gwn.graph import Graph
 from gwn.html import printable
 from gwn.training import TrainedModel, find_run_folder, load_trained
+from gwn.training.predict import changed_files
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -107,21 +107,6 @@ def print_summary(data: Dataset, split: Split | None = None) -> None:
         typer.echo(printable(line), err=True)
 
 
-def changed_files(config: Mapping[str, Any], data: Dataset) -> str:
-    """Which files are no longer those that a model was trained on, in one line; nothing where none changed."""
-    then, now = config["dataset"]["files"], data.files
-    changed = [name for name, digest in now.items() if name in then and then[name] != digest]
-    if not changed:
-        return ""
-    before, graph = config["dataset"], data.graph
-    stored = 1 if data.directed else 2  # entries of an edge
-    return (
-        f"{' and '.join(changed)} changed since training: {before['nodes']:,} nodes and "
-        f"{before['edges'] // stored:,} edges then, {graph.num_nodes:,} and {graph.num_edges // stored:,} now; the "
-        f"predictions are for what is there now"
-    )
-
-
 def reopen(origin: Mapping[str, Any] | None, edges: Path | None, nodes: Path | None, graph: Path | None) -> Dataset:
     """The graph a model was trained on, or a new one read in the same way."""
     origin = origin or {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -102,7 +103,7 @@ def suggestions(facts: Mapping[str, Any]) -> list[str]:
     if facts["read_as_empty"]:
         words = _some([f"{word!r} ({count:,})" for word, count in facts["read_as_empty"].items()])
         said.append(f"Read as an empty label, so to be predicted: {words}. Where it is a class, write it differently.")
-    said += _suspicious_classes(counts)
+    said += suspicious_classes(counts)
     if counts:
         smallest, largest = min(counts, key=counts.__getitem__), max(counts, key=counts.__getitem__)
         rare = [f"{name!r} ({count})" for name, count in counts.items() if count < FEW_OF_A_CLASS]
@@ -154,11 +155,11 @@ def shift_in_words(shift: float | None) -> str:
     )
 
 
-def _suspicious_classes(counts: Mapping[str, int]) -> list[str]:
+def suspicious_classes(counts: Mapping[str, int]) -> list[str]:
     """Classes that may be none, and classes that may be one."""
     said = []
-    others_are_numbers = all(name.isdigit() for name in counts if name != "-1")
-    unknown = [name for name in counts if name.lower() in NOBODY_KNOWS or (name == "-1" and others_are_numbers)]
+    negative = [name for name in counts if re.fullmatch(r"-\d+", name)]
+    unknown = [name for name in counts if name.lower() in NOBODY_KNOWS or [name] == negative == ["-1"]]
     if unknown:
         named = _some([f"{name!r} ({counts[name]:,})" for name in unknown])
         said.append(f"Learnt as a class: {named}. Where this means that nobody knows the class, empty these cells.")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import warnings
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,10 +13,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 
+from gwn.data.columns import FEW, MANY
 from gwn.data.in_memory import TablePair, as_array, free_name, with_column
+from gwn.data.schema import WHOLE_OR_INTEGER
+from gwn.data.tables import MISSING, Table
 from gwn.errors import GWNError
 from gwn.graph import Graph
 
@@ -64,6 +70,8 @@ def values_of(y: Any) -> NDArray[Any]:
     if y is None:
         raise GWNError("requires y to be passed, but the target y is None; give y, or name the column with label=...")
     values = y.to_numpy(zero_copy_only=False) if isinstance(y, (pa.Array, pa.ChunkedArray)) else as_array(y)
+    if values.dtype.kind == "U" and values.ndim == 1 and isinstance(y, (list, tuple)):
+        values = np.array(y, dtype=object)  # beside texts NumPy writes NaN as 'nan' and None as 'None'
     if values.ndim == 2 and values.shape[1] == 1:
         expected = "A column-vector y was passed when a 1d array was expected; its only column is taken"
         warnings.warn(expected, DataConversionWarning, stacklevel=3)
@@ -76,8 +84,11 @@ def values_of(y: Any) -> NDArray[Any]:
     return values
 
 
-def classes_of(y: Any) -> NDArray[Any]:
-    """Classes as a one-dimensional array; whole numbers that a missing one made floating are whole again."""
+def classes_of(y: Any, *, whole: bool = True) -> NDArray[Any]:
+    """Classes as a one-dimensional array; whole numbers that a missing one made floating are whole again.
+
+    whole   also those that are written as text, as in a table: then "1.0" is "1", and "-1" is not known as -1 is
+    """
     values = values_of(y)
     if values.dtype.kind == "f":
         finite = values[np.isfinite(values)]
@@ -87,10 +98,26 @@ def classes_of(y: Any) -> NDArray[Any]:
                 "To predict numbers, use WaveRegressor"
             )
         if finite.size < values.size:
-            whole = np.full(values.size, None, dtype=object)
-            whole[np.isfinite(values)] = finite.astype(np.int64)
-            return whole
-    return values
+            found = np.full(values.size, None, dtype=object)
+            found[np.isfinite(values)] = finite.astype(np.int64)
+            return found
+    return _written(values, whole) if any(isinstance(value, str) for value in values) else values
+
+
+def _written(values: NDArray[Any], whole: bool) -> NDArray[Any]:
+    """Classes some of which are text, all as a table has them; None where they are not known."""
+    unknown = is_unknown(values)
+    texts = [as_text(value) for value in values[~unknown]]
+    if whole and all(re.match(WHOLE_OR_INTEGER, text) for text in texts):
+        plain = [re.sub(r"\.0+$", "", text) for text in texts]
+        found: list[str | None] = [None if text == "-1" else text for text in plain]
+    elif all(isinstance(value, str) for value in values[~unknown]):
+        return values
+    else:
+        found = list(texts)
+    written = np.full(values.size, None, dtype=object)
+    written[~unknown] = found
+    return written
 
 
 def numbers_of_nodes(y: Any) -> NDArray[np.float64]:
@@ -107,15 +134,22 @@ def numbers_of_nodes(y: Any) -> NDArray[np.float64]:
 
 
 def is_unknown(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Where a class is not known: -1, NaN, None or an empty text."""
+    """Where a class is not known: -1, NaN, None, an empty text, or a word such as NA that stands for one in a table."""
     if values.dtype.kind in "iu":
         return np.asarray(values == -1, dtype=bool)
     unknown = np.asarray(pd.isna(values), dtype=bool)
     if values.dtype.kind in "OUT":
-        unknown |= np.array([isinstance(value, str) and not value.strip() for value in values], dtype=bool)
+        unknown |= np.array([isinstance(value, str) and value.strip() in MISSING for value in values], dtype=bool)
         numbers = np.array([isinstance(value, (int, float, np.number)) for value in values], dtype=bool)
         unknown[numbers] |= np.array([value == -1 for value in values[numbers]], dtype=bool)
     return unknown
+
+
+def words_for_nothing(y: Any) -> str:
+    """Words such as NA among classes, which are read as unknown, and how often, in one line; one may be a class."""
+    words = Counter(value.strip() for value in values_of(y) if isinstance(value, str) and value.strip() in MISSING[1:])
+    named = ", ".join(f"{word!r} ({count:,})" for word, count in words.items())
+    return f"Read as not known, so to be predicted: {named}. Where it is a class, call it differently." if words else ""
 
 
 def as_text(value: Any) -> str:
@@ -125,8 +159,13 @@ def as_text(value: Any) -> str:
     return str(value).strip()
 
 
-def with_classes(pair: TablePair, values: NDArray[Any], label: str | None) -> tuple[NDArray[Any], TablePair]:
-    """The different classes in order, and the tables with a column of them, empty where they are not known."""
+def with_classes(
+    pair: TablePair, values: NDArray[Any], label: str | None, drop: Sequence[str] = ()
+) -> tuple[NDArray[Any], TablePair]:
+    """The different classes in order, and the tables with a column of them, empty where they are not known.
+
+    drop   columns that are no features, and may hold the classes themselves
+    """
     _require_one_each(pair, values)
     known = ~is_unknown(values)
     try:
@@ -135,19 +174,39 @@ def with_classes(pair: TablePair, values: NDArray[Any], label: str | None) -> tu
         raise GWNError("the classes are of several types, such as text and numbers; make them one") from None
     if len(classes) < 2:
         held = f"only one class, {as_text(classes[0])!r}" if len(classes) else "no class that is known"
-        raise GWNError(f"y has {held}; the classifier needs at least two classes")
+        raise GWNError(
+            f"y has {held}; the classifier needs at least two classes, and -1, NaN, None and '' are none: give others"
+        )
     texts = [as_text(value) if is_known else None for value, is_known in zip(values, known, strict=True)]
     if len({as_text(kind) for kind in classes}) < len(classes):
         raise GWNError("two classes look the same in a table, apart from blanks; rename one")
-    for name, column in pair.nodes.columns.items():
-        if name == label or name == pair.label_column or not pa.types.is_string(column.type):
+    for name in () if pair.matrix else pair.nodes.columns:
+        if name in (label, pair.label_column, *drop) or not _may_be_classes(pair.nodes, name, len(classes)):
             continue
-        cells = pair.nodes.text(name).to_pylist()
-        if all(cell == text for cell, text in zip(cells, texts, strict=True) if text is not None):
-            raise GWNError(f"column {name!r} of the nodes holds the very classes to be learnt; leave it out with drop")
+        cells = [as_text(cell) for cell in pair.nodes.text(name).to_pylist()]
+        if all(cell.lower() == text.lower() for cell, text in zip(cells, texts, strict=True) if text is not None):
+            raise GWNError(
+                f"column {name!r} of the nodes holds the very classes to be learnt; leave it out with drop=[{name!r}]"
+            )
     name = label or pair.label_column or free_name(pair.nodes, "label")
     nodes = with_column(pair.nodes, name, pa.array(texts, pa.string()))
     return classes, replace(pair, nodes=nodes, label_column=name)
+
+
+def _may_be_classes(table: Table, name: str, classes: int) -> bool:
+    """Whether a column is text, or numbers of which there are about as many as classes."""
+    column = table.columns[name]
+    if not table.is_readable(name) or pa.types.is_string(column.type):
+        return table.is_readable(name)
+    return len(pc.unique(column.slice(0, MANY))) <= classes + FEW
+
+
+def require_same_order(X: Any, y: Any) -> None:
+    """Refuse a series whose index is that of the nodes in another order: it would be taken row by row."""
+    if not isinstance(X, pd.DataFrame) or not isinstance(y, pd.Series) or len(X) != len(y) or X.index.equals(y.index):
+        return
+    if X.index.is_unique and y.index.is_unique and X.index.isin(y.index).all():
+        raise GWNError("y has the index of the nodes in another order; give y.loc[nodes.index], or y.to_numpy()")
 
 
 def with_numbers(pair: TablePair, numbers: NDArray[np.float64], label: str | None) -> TablePair:

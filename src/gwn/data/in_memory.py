@@ -178,7 +178,9 @@ def table_pair(nodes: Any, edges: Any, task: str = "classification") -> TablePai
     if _is_networkx(nodes):
         if edges is not None:
             raise GWNError("a networkx graph has its edges in it; leave edges out")
-        return TablePair(nodes=_networkx_nodes(nodes), edges=_networkx_edges(nodes), id_column="node")
+        between = _networkx_edges(nodes)
+        weight = WEIGHT if WEIGHT in between.columns else None
+        return TablePair(nodes=_networkx_nodes(nodes), edges=between, id_column="node", weight_column=weight)
     if hasattr(nodes, "edge_index") and hasattr(nodes, "num_nodes"):
         if edges is not None:
             raise GWNError("the PyG data object has its edges in it; leave edges out")
@@ -400,7 +402,7 @@ def _networkx_nodes(graph: Any) -> Table:
 
 
 def _networkx_edges(graph: Any) -> Table:
-    """Source, target and every attribute of the edges."""
+    """Source, target and every attribute of the edges; where there are weights, an edge without one weighs one."""
     found = list(graph.edges(data=True))
     names = list(dict.fromkeys(str(name) for _, _, about in found for name in about))
     columns = {SOURCE: [str(a) for a, _, _ in found], TARGET: [str(b) for _, b, _ in found]}
@@ -409,7 +411,9 @@ def _networkx_edges(graph: Any) -> Table:
         raise GWNError(f"an edge attribute is called {taken[0]!r}, which is the name for an end of the edge; rename it")
     arrays = {name: pa.array(cells, pa.string()) for name, cells in columns.items()}
     for name in names:
-        arrays[name] = _cells(pd.Series([about.get(name) for _, _, about in found], dtype=object))
+        arrays[name] = _cells(
+            pd.Series([about.get(name, 1 if name == WEIGHT else None) for _, _, about in found], dtype=object)
+        )
     return _in_memory(EDGES, pa.table(arrays))
 
 

@@ -223,6 +223,21 @@ def _with_own_files(config: dict[str, Any], folder: Path) -> dict[str, Any]:
     return {**config, "origin": {**origin, **own}}
 
 
+def changed_files(config: Mapping[str, Any], data: Dataset) -> str:
+    """Which files are no longer those that a model was trained on, in one line; nothing where none changed."""
+    then, now = config["dataset"]["files"], data.files
+    changed = [name for name, digest in now.items() if name in then and then[name] != digest]
+    if not changed:
+        return ""
+    before, graph = config["dataset"], data.graph
+    stored = 1 if data.directed else 2  # entries of an edge
+    return (
+        f"{' and '.join(changed)} changed since training: {before['nodes']:,} nodes and "
+        f"{before['edges'] // stored:,} edges then, {graph.num_nodes:,} and {graph.num_edges // stored:,} now; the "
+        f"predictions are for what is there now"
+    )
+
+
 def answers(trained: TrainedModel, graph: Graph, device: str = "auto", calibrated: bool = True) -> Floats:
     """Probabilities [N, c] of the classes, or predicted numbers [N, 1] in the units of the table.
 
