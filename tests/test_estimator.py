@@ -310,6 +310,33 @@ def test_no_flipped_bit_of_a_saved_model_is_silent(tmp_path: Path) -> None:
         path.write_bytes(whole)
 
 
+@pytest.mark.parametrize("table", ["nodes.parquet", "edges.parquet"])
+@pytest.mark.parametrize("how", ["cut", "gone"])
+def test_damaged_tables_of_a_saved_model_are_restored_or_saved_again(
+    table: str, how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    model = fitted(epochs=2)
+    path = model.save("saved") / table
+    whole = path.read_bytes()
+    mends = {"restore it": lambda: path.write_bytes(whole), "save the model again": lambda: model.save("saved")}
+    for advice, mend in mends.items():
+        path.write_bytes(whole[: len(whole) // 2]) if how == "cut" else path.unlink()
+        with pytest.raises(GWNError) as refused:
+            WaveClassifier.load("saved")
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as stop:
+            main(["predict", "saved"])
+        said = capsys.readouterr()
+        assert (stop.value.code, said.out, said.err) == (2, "", f"gwn: {refused.value}\n")
+        assert advice in said.err
+        mend()
+        assert (WaveClassifier.load("saved").predict() == model.predict()).all()
+        with pytest.raises(SystemExit) as stop:
+            main(["predict", "saved"])
+        assert not stop.value.code
+
+
 def test_numbers_are_fitted_scored_saved_and_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     price = 100 + 30 * X[:, 0]

@@ -222,3 +222,69 @@ def test_the_commands_are_listed_in_the_order_of_use(command: Command) -> None:
     listed = command("--help").stdout.split("Commands:")[1].split("\n")
     names = [line.split()[0] for line in listed if line.startswith("  ") and line[2] != " "]
     assert names[:7] == ["demo", "data", "models", "compare", "train", "tune", "predict"]
+
+
+def test_lines_above_the_names_and_blanks_between_columns_are_refused_with_what_to_do(
+    tables: Tables, command: Command
+) -> None:
+    nodes, edges = tables[1].read_text(), tables[0].read_text()
+    describe = ("data", "describe", *of(tables, "--label-column", "topic"))
+    for above, cells in (("sep=,", 2), ("# made by hand", 1)):
+        tables[1].write_text(f"{above}\n{nodes}")
+        refused = command(*describe)
+        assert refused.returncode == 2
+        said = f"has 4 cells and the first line {cells}: id,age,city,topic; delete lines above the column names"
+        assert said in refused.stderr
+        assert refused.stderr.count("\n") == 1
+    tables[1].write_text(nodes)
+    tables[0].write_text(edges.replace(",", " "))
+    refused = command(*describe)
+    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+    assert "edges need two, for example source and target, with a comma, a semicolon or a tab between" in refused.stderr
+    tables[0].write_text(edges)
+    assert command(*describe).returncode == 0
+
+
+@pytest.mark.parametrize("nothing", ["?", "-", "n/a", "#DIV/0!", "Unknown"])
+def test_words_for_nothing_among_numbers_and_dates_are_missing_and_that_is_said(
+    nothing: str, tables: Tables, command: Command
+) -> None:
+    """A third of the cells, one of few different ones: the column was taken for numbers and then refused."""
+    table = pd.read_csv(tables[1], dtype=str).fillna("")
+    table["grade"] = [nothing if row % 3 == 0 else str(row % 4) for row in range(len(table))]
+    table["code"] = [nothing if row % 3 == 0 else ("01583", "99084", "SW1A")[row % 5 % 3] for row in range(len(table))]
+    table["seen"] = [nothing if row % 3 == 0 else f"2024-03-0{1 + row % 4}" for row in range(len(table))]
+    table.to_csv(tables[1], index=False)
+    done = command("data", "describe", *of(tables, "--label-column", "topic", "--json"))
+    assert done.returncode == 0, done.stderr
+    columns = {column["column"]: column for column in json.loads(done.stdout)["columns"]}
+    assert [columns[name]["role"] for name in ("grade", "code", "seen")] == ["number", "category", "date"]
+    assert f"{nothing!r} in row 1 and 19 more are no number and missing therefore" in columns["grade"]["note"]
+    trained = command(
+        *("train", *of(tables, "--label-column", "topic"), "--model", "mlp", "--runs", "1", "--set", "epochs=2", "-q")
+    )
+    assert trained.returncode == 0, trained.stderr
+    table.loc[table.index < 4, ["id", "age", "city", "topic", "grade", "code", "seen"]].to_csv("few.csv", index=False)
+    Path("none.csv").write_text("from,to\nu0,u1\n")
+    predict = ("predict", str(next(Path("runs").iterdir())), "--edges", "none.csv", "--nodes", "few.csv")
+    assert command(*predict).returncode == 0
+
+
+def test_edges_that_count_rows_from_one_are_not_moved_by_one(tables: Tables, command: Command) -> None:
+    nodes, edges = pd.read_csv(tables[1], dtype=str), pd.read_csv(tables[0], dtype=str)[["from", "to"]]
+    nodes.drop(columns="id").to_csv(tables[1], index=False)
+    counted = edges.map(lambda name: int(name[1:]) + 1)
+    counted.to_csv(tables[0], index=False)
+    describe = ("data", "describe", *of(tables, "--label-column", "topic"))
+    for more in ((), ("--skip-unknown",)):
+        refused = command(*describe, *more)
+        assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+        assert "edges.csv counts the rows of nodes.csv from 1 to 60, and they are counted from 0; add" in refused.stderr
+    (counted - 1).to_csv(tables[0], index=False)
+    from_zero = command(*describe, "--json").stdout
+    counted.to_csv(tables[0], index=False)
+    nodes.assign(id=range(1, 61)).to_csv(tables[1], index=False)
+    assert json.loads(command(*describe, "--json").stdout)["edge_homophily"] == json.loads(from_zero)["edge_homophily"]
+    nodes.drop(columns="id").to_csv(tables[1], index=False)
+    counted[(counted < 60).all(axis=1)].to_csv(tables[0], index=False)
+    assert "none names row 0: if they count from 1, every edge is one row off" in command(*describe).stdout

@@ -17,9 +17,16 @@ import pytest
 
 from commands import Finished
 from gwn.cli.main import main
+from gwn.io import read_json, write_json
+from gwn.training.result import FORMAT
 
 TOPICS = ("art", "science", "sport")
 TRAIN = "train --edges edges.csv --nodes nodes.csv --label-column topic --runs 1 --set epochs=2 -q"
+WAVE_OF_FILE = "train --graph graph.npz --model gwn-sym --runs 1 --set epochs=2 -q"
+COMPARE = (
+    "compare --edges edges.csv --nodes nodes.csv --label-column topic --models majority,logistic --trials 1 --runs 2 "
+    "--jobs 1 --time 10m --set epochs=2 -q"
+)
 RUNS = {
     "wave": f"{TRAIN} --model gwn-sym --runs 2",
     "gcn": f"{TRAIN} --model gcn",
@@ -55,8 +62,8 @@ def write_tables(folder: Path) -> None:
     (folder / "older.csv").write_text(re.sub(r",(\d\d)\.", r",1\1.", (folder / "nodes.csv").read_text()))
     pairs = np.array([[int(end[1:]) for end in edge.split(",")] for edge in edges]).T
     x = np.random.default_rng(0).random((45, 4), dtype=np.float32)
-    for name, width in (("graph.npz", 3), ("wide.npz", 4)):
-        np.savez(folder / name, x=x[:, :width], edge_index=pairs, y=np.arange(45) % 3)
+    for name, width, scale in (("graph.npz", 3, 1), ("wide.npz", 4, 1), ("huge.npz", 3, 1e33)):
+        np.savez(folder / name, x=x[:, :width] * np.float32(scale), edge_index=pairs, y=np.arange(45) % 3)
 
 
 @dataclass(frozen=True)
@@ -85,6 +92,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
             said = gwn(f"{line} --json")
             assert said.returncode == 0, said.stderr
             names[name] = Path(json.loads(said.stdout)["folder"]).name
+        assert gwn(COMPARE).returncode == 0
+        (compared,) = path.glob("runs/*-compare-*/comparison.json")
+        names["compared"] = compared.parent.name
         kept = tmp_path_factory.mktemp("kept") / "all"
         shutil.copytree(path, kept)
         yield Place(path, kept, names)
@@ -355,6 +365,38 @@ CASES = {
         (f"{TRAIN} --model gwn-sym --set time=1 --out found", "predict found/nodes-gwn-sym-*"),
         spoil=lambda place: gwn(f"{TRAIN} --model gwn-sym --set time=300 --out lost"),
     ),
+    "features that overflow": Case(
+        "predict long/graph-gwn-sym-* --graph huge.npz",
+        r"overflows on this graph, whose features go up to \S+e\+3\d; scale them as those of the training are, or "
+        "train again with a smaller time or tau",
+        (
+            "predict long/graph-gwn-sym-* --graph graph.npz",
+            f"{WAVE_OF_FILE} --set time=1 --out short",
+            "predict short/graph-gwn-sym-* --graph huge.npz",
+        ),
+        spoil=lambda place: gwn(f"{WAVE_OF_FILE} --set time=24 --out long"),
+    ),
+    "a run of a newer version": Case(
+        "predict {gcn}",
+        "was written by a newer version of gwn; upgrade to read it",
+        ("predict {gcn}",),
+        spoil=lambda place: set_format(place, FORMAT + 1),
+        mend=lambda place: set_format(place, FORMAT),  # what an upgrade does: the version that reads it is this one
+    ),
+    "a comparison that was edited": Case(
+        "predict {compared}",
+        "its seal does not fit.: restore it, or delete it and compare again",
+        (COMPARE, "predict {compared}"),
+        spoil=edit("compared", "comparison.json", '"weight": ', '"weight": 7'),
+        mend=lambda place: (place.run("compared") / "comparison.json").unlink(),
+    ),
+    "a comparison without sensible weights": Case(
+        "predict {compared}",
+        "has no models with weights from 0 to 1; it was edited: delete comparison.json and compare again",
+        (COMPARE, "predict {compared}"),
+        spoil=lambda place: reweigh(place),
+        mend=lambda place: (place.run("compared") / "comparison.json").unlink(),
+    ),
     "a second training that was cut": Case(
         "predict {gcn} --refit",
         "delete it, and --refit trains again",
@@ -363,6 +405,20 @@ CASES = {
         mend=lambda place: (place.run("gcn") / "refit.json").unlink(),
     ),
 }
+
+
+def set_format(place: Place, version: int) -> None:
+    path = place.run("gcn") / "config.json"
+    write_json(path, {**read_json(path), "format": version})
+
+
+def reweigh(place: Place) -> None:
+    """Weights that no comparison gives, under a seal that fits."""
+    path = place.run("compared") / "comparison.json"
+    record = read_json(path)
+    for member in record["result"]["predictor"]["members"]:
+        member["weight"] = 7.0
+    write_json(path, record)
 
 
 def filled(line: str, place: Place, *named: str) -> str:

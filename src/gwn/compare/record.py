@@ -11,6 +11,7 @@ from typing import Any
 from gwn.compare.search import Trial
 from gwn.errors import GWNError, refuse_newer
 from gwn.io import content_key, is_sealed, read_json, safe_name, write_json
+from gwn.training.predict import COMPARE_AGAIN
 
 FORMAT = 1
 
@@ -40,11 +41,10 @@ class Record:
         path = root / name / "comparison.json"
         if not path.exists():
             return cls(path=path, identity=identity)
-        again = "delete it and compare again"
-        data = read_json(path, again=again)
+        data = read_json(path, again=COMPARE_AGAIN)
         refuse_newer(path, data.get("format"), FORMAT)
         if not is_sealed(path) or data.get("identity") != json.loads(json.dumps(identity)):
-            raise GWNError(f"{path} was cut or edited; restore it, or {again}")
+            raise GWNError(f"{path} was cut or edited; restore it, or {COMPARE_AGAIN}")
         return cls(
             path=path,
             identity=identity,

@@ -15,6 +15,12 @@ Mask = NDArray[np.bool_]
 MOSTLY = 0.9
 """A column with more numbers than this is meant to be numeric, and its other cells count as missing."""
 
+NOBODY_KNOWS = (
+    *("?", "-", "--", ".", "unknown", "unlabeled", "unlabelled", "undefined", "missing", "none", "tbd"),
+    *("n/a", "n.a.", "#n/a", "#div/0!", "#value!", "#num!", "#ref!"),
+)
+"""What people and spreadsheets write into a cell whose class or number nobody knows, in small letters."""
+
 NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$|^[+-]?(?i:inf|infinity)$|^(?i:nan)$"
 UNIT = r"[$€£¥₹%]|USD|EUR|GBP|CHF"
 BLANKS = " '’\u00a0\u202f"
@@ -56,7 +62,7 @@ def choose_notation(text: Any, decimal_comma: bool) -> str | None:
 
     1,234 alone could be either: it is more than a thousand unless the table writes its decimals with a comma.
     """
-    filled = pc.unique(text.filter(pc.not_equal(text, "")))
+    filled = _telling(text)
     if len(filled) == 0:
         return None
     wrong = {"": numbers_of(filled, decimal_comma=decimal_comma)[1].mean()}
@@ -67,12 +73,23 @@ def choose_notation(text: Any, decimal_comma: bool) -> str | None:
     return best if wrong[best] <= 1 - MOSTLY else None
 
 
+def _telling(text: Any) -> Any:
+    """The different cells that say something."""
+    different = pc.unique(text)
+    return different.filter(pc.invert(says_nothing(different)))
+
+
+def says_nothing(text: Any) -> Any:
+    """Which cells are empty, or hold a word for that; beside numbers or dates it can mean nothing else."""
+    return pc.is_in(pc.utf8_lower(text), value_set=pa.array(["", *NOBODY_KNOWS]))
+
+
 def are_codes(text: Any) -> bool:
     """Whether digits are names here and no amounts: postal codes, say, where 01583 begins with a zero."""
-    filled = text.filter(pc.not_equal(text, ""))
-    if not pc.any(pc.match_substring_regex(filled, r"^0\d+$")).as_py():
+    numbers = text.filter(pc.match_substring_regex(text, NUMBER))
+    if not pc.any(pc.match_substring_regex(numbers, r"^0\d+$")).as_py():
         return False
-    return bool(pc.all(pc.match_substring_regex(filled, r"^\d+$")).as_py())
+    return bool(pc.all(pc.match_substring_regex(numbers, r"^\d+$")).as_py())
 
 
 def units_of(text: Any) -> list[str]:
@@ -158,7 +175,7 @@ def days_of(text: Any, written: str) -> tuple[Floats, Mask]:
 
 def choose_date(text: Any) -> str | None:
     """How the filled cells write dates; None where most of them are no dates."""
-    filled = pc.unique(text.filter(pc.not_equal(text, "")))
+    filled = _telling(text)
     if len(filled) == 0 or not pc.any(pc.match_substring_regex(filled.slice(0, 100), MAY_BE_DATE)).as_py():
         return None
     wrong = {written: days_of(filled, written)[1].mean() for written in DATES}

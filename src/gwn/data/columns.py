@@ -28,6 +28,7 @@ from gwn.data.cells import (
     choose_notation,
     days_of,
     either_way,
+    says_nothing,
     units_of,
 )
 from gwn.data.tables import Table
@@ -140,9 +141,11 @@ class Number(Column):
     def values(self, table: Table) -> Floats:
         """The numbers, NaN where there is none; a column of mostly other things is refused."""
         values, wrong = self.read(table)
-        if wrong.sum() > (1 - MOSTLY) * (~np.isnan(values) | wrong).sum():
-            row = int(np.flatnonzero(wrong)[0])
-            also = f" and {int(wrong.sum()) - 1} more" if wrong.sum() > 1 else ""
+        odd = wrong & ~np.asarray(says_nothing(table.text(self.name))) if wrong.any() else wrong
+        filled = ~np.isnan(values) | odd
+        if odd.any() and _different(table, self.name, odd) > (1 - MOSTLY) * _different(table, self.name, filled):
+            row = int(np.flatnonzero(odd)[0])
+            also = f" and {int(odd.sum()) - 1} more" if odd.sum() > 1 else ""
             raise GWNError(
                 f"{table.path.name}: {self.kind} column {self.name!r} has {table.cell(self.name, row)!r} in row "
                 f"{row + 1}{also}; write it as a {self.kind}, or leave the cell empty"
@@ -460,6 +463,11 @@ def _numbers_and_notes(column: Number, table: Table) -> tuple[Floats, str]:
     if infinite:
         notes.append(f"{infinite} infinite cell{'s are' if infinite > 1 else ' is'} missing therefore")
     return np.where(np.isfinite(values), values, np.nan), "; ".join(notes)
+
+
+def _different(table: Table, name: str, rows: Mask) -> int:
+    """How many different cells there are in these rows, as a column's kind is decided."""
+    return len(pc.unique(table.text(name).filter(pa.array(rows))))
 
 
 def _date(table: Table, name: str, written: str) -> Column:

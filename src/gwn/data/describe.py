@@ -17,6 +17,7 @@ from scipy.sparse.csgraph import connected_components
 from torch import Tensor
 
 from gwn.data import DATASETS
+from gwn.data.cells import NOBODY_KNOWS
 from gwn.data.columns import Number
 from gwn.data.dataset import Dataset
 from gwn.data.download import data_roots
@@ -63,9 +64,15 @@ def describe(dataset: Dataset, split: Split | None = None) -> dict[str, Any]:
         "columns": [] if tables is None else column_summary(tables.schema, tables.table),
         "structural": None if tables is None else tables.schema.structural,
         "read_as_empty": {} if tables is None else read_as_empty(tables),
+        "first_row_alone": _first_row_alone(tables, graph) or None,
         "telling_columns": [] if tables is None else telling_columns(tables, graph),
     }
     return {**facts, "suggestions": suggestions(facts)}
+
+
+def _first_row_alone(tables: NodeTable | None, graph: Graph) -> bool:
+    """Whether edges name nodes by row number, and none names row 0."""
+    return tables is not None and tables.schema.id_column is None and not bool((graph.edge_index == 0).any())
 
 
 FEW_OF_A_CLASS = 5
@@ -84,10 +91,6 @@ UNEVEN = 10
 """Times as many nodes in the largest class as in the smallest."""
 
 
-NOBODY_KNOWS = ("?", "-", "--", ".", "unknown", "unlabeled", "unlabelled", "undefined", "missing", "none", "tbd")
-"""What people write into the cell of a class that nobody knows, in small letters."""
-
-
 def suggestions(facts: Mapping[str, Any]) -> list[str]:
     """What these facts mean for somebody who wants to train, in plain sentences, the most important first."""
     said = []
@@ -99,6 +102,11 @@ def suggestions(facts: Mapping[str, Any]) -> list[str]:
         said.append(
             f"Column {name!r} alone tells the {'class' if counts else 'number'} of every labelled node: if it was made "
             f"from it, scores mean nothing; leave it out with --drop-column {shlex.quote(name)}."
+        )
+    if facts["first_row_alone"]:
+        said.append(
+            "The edges name rows of the nodes, counted from 0, and none names row 0: if they count from 1, every edge "
+            "is one row off; add a column of ids to the nodes."
         )
     if facts["read_as_empty"]:
         words = _some([f"{word!r} ({count:,})" for word, count in facts["read_as_empty"].items()])

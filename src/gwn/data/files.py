@@ -16,7 +16,7 @@ from torch import Tensor
 from gwn.data.dataset import Dataset, usual_metric
 from gwn.data.edge_columns import choose_ends, named_ends
 from gwn.data.headers import require_edge_header, require_node_header
-from gwn.data.node_ids import different_ids
+from gwn.data.node_ids import different_ids, row_numbers
 from gwn.data.schema import FeatureSchema, NodeTable
 from gwn.data.splits import Split, splits_from_masks
 from gwn.data.structural import bound_to, require_bound, structural_features
@@ -308,6 +308,8 @@ def _endpoints(
     found = [pc.index_in(text, value_set=ids) for text in ids_of_ends]
     unknown = np.logical_or(*(np.asarray(column.is_null()) for column in found))
     count = int(unknown.sum())
+    if count:
+        _require_from_zero(table, nodes, ids, schema, ids_of_ends)
     if count and (count == table.rows or not schema.skip_unknown):
         named = [name for text, at in zip(ids_of_ends, found, strict=True) for name in _unknown(text, at)]
         named = list(dict.fromkeys(named))
@@ -323,6 +325,19 @@ def _endpoints(
         )
     numbers = np.stack([np.asarray(pc.fill_null(column, 0), dtype=np.int64) for column in found])
     return torch.from_numpy(numbers), torch.from_numpy(~unknown)
+
+
+def _require_from_zero(table: Table, nodes: Table, ids: Any, schema: FeatureSchema, ids_of_ends: Sequence[Any]) -> None:
+    """Refuse edges that count the rows from 1: leaving out those of the last node would move all others by one."""
+    if (schema.id_column in nodes.columns and schema.skip_unknown) or ids != row_numbers(nodes):
+        return
+    named = different_ids(*ids_of_ends)
+    strange = named.filter(pc.invert(pc.is_in(named, value_set=ids))).to_pylist()
+    if strange == [str(nodes.rows)] and pc.index(named, "0").as_py() < 0:
+        raise GWNError(
+            f"{table.path.name} counts the rows of {nodes.path.name} from 1 to {nodes.rows}, and they are counted from "
+            f"0; add a column of the numbers from 1 to {nodes.path.name}, or subtract 1 in both columns of the edges"
+        )
 
 
 def _unknown(text: Any, found: Any) -> list[str]:

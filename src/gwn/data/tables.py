@@ -38,6 +38,8 @@ CLOSE = "close it, or write two of them for one in the text"
 DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
 """Beside semicolons: in a line of data there may be more of them than of the sign between the columns."""
 
+WRONG_ROW = re.compile(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+): (.*)", re.DOTALL)
+
 NUMERAL = re.compile(r"[+-]?[\d.,]+$")
 
 WHOLE = r"^-?\d+\.0+$"
@@ -210,6 +212,12 @@ def what_is_wrong(path: Path, error: Exception) -> str:
         return (
             f"{path} has a row of more than {CSV_BLOCK_BYTES:,} bytes; shorten the cell or, if a quotation mark in it "
             f"is never closed, {CLOSE}"
+        )
+    if ragged := WRONG_ROW.search(said):
+        row, names, cells, start = ragged.groups()
+        return (
+            f"{path}: {f'row {row}' if row else 'a row'} has {cells} cells and the first line {names}: {start[:60]}; "
+            f"delete lines above the column names, and quote cells that hold the sign between the columns"
         )
     return f"{path} cannot be read: {said}"
 

@@ -44,6 +44,7 @@ from gwn.training.prior import Prior, corrected, train_shares
 from gwn.training.result import FORMAT, RunResult
 
 COMPARISON = "comparison.json"
+COMPARE_AGAIN = "delete it and compare again"
 OWN = ("nodes.parquet", "edges.parquet")
 """Tables that a run folder may hold itself."""
 
@@ -100,7 +101,7 @@ def find_run_folder(run: str, root: Path) -> Path:
         if (folder / "config.json").is_file():
             return folder
         if (folder / COMPARISON).is_file():
-            verdict = read_json(folder / COMPARISON).get("result")
+            verdict = read_json(folder / COMPARISON, again=COMPARE_AGAIN).get("result")
             if verdict is None:
                 raise GWNError(
                     f"the comparison {run} is not finished; give the same `gwn compare` again to go on, "
@@ -122,15 +123,18 @@ def _members(verdict: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     members = [{"weight": 1.0, **member} for member in held[name][: 1 if saved is None else None]]
     require_shape(members, [{"folder": str, "weight": (int, float)}], "a model of the comparison")
     if not members or not all(0 <= member["weight"] <= 1 for member in members):
-        raise GWNError("the comparison has no models with weights from 0 to 1; it was edited: compare again")
+        raise GWNError(
+            f"the comparison has no models with weights from 0 to 1; it was edited: delete {COMPARISON} and compare "
+            f"again"
+        )
     return members
 
 
 def predictor_of(run: str, root: Path) -> list[tuple[Path, float]]:
     """The run folders that a comparison predicts with, and their weights; none where `run` is no comparison."""
-    for folder in (Path(run), root / run):
-        if (folder / COMPARISON).is_file() and (verdict := read_json(folder / COMPARISON).get("result")) is not None:
-            return [(folder.parent / safe_name(m["folder"]), float(m["weight"])) for m in _members(verdict)]
+    for record in (Path(run) / COMPARISON, root / run / COMPARISON):
+        if record.is_file() and (verdict := read_json(record, again=COMPARE_AGAIN).get("result")) is not None:
+            return [(record.parent.parent / safe_name(m["folder"]), float(m["weight"])) for m in _members(verdict)]
     return []
 
 
@@ -205,7 +209,9 @@ def check_own_file(path: Path, config: Mapping[str, Any]) -> None:
     except (KeyError, TypeError):
         raise GWNError(f"{path} has no hash in config.json, which was edited; save the model again") from None
     except OSError as error:
-        raise GWNError(f"{path} cannot be read: {error.strerror or error}; save the model again") from None
+        raise GWNError(
+            f"{path} cannot be read: {error.strerror or error}; restore it, or save the model again"
+        ) from None
     if found != sealed:
         raise GWNError(f"{path} is not what was saved (SHA-256 differs); restore it, or save the model again")
 
@@ -256,12 +262,22 @@ def answers(trained: TrainedModel, graph: Graph, device: str = "auto", calibrate
     network = network.to(config.torch_device, config.torch_dtype)
     logits = predict_logits(network, graph.to(config.torch_device, config.torch_dtype))
     if not bool(torch.isfinite(logits).all()):
-        raise GWNError("the model overflows on this graph; retrain with a smaller time or tau")
+        shorter = ", or train again with a smaller time or tau" if "time" in trained.config["settings"] else ""
+        raise GWNError(
+            f"the model overflows on this graph, whose features go up to {_largest(graph):.3g}; scale them as those of "
+            f"the training are{shorter}"
+        )
     if trained.task == "regression":
         found = trained.scaling.undo(logits).unsqueeze(1)
     else:
         found = probabilities(trained.corrected(logits), trained.run.temperature if calibrated else None)
     return np.asarray(found.cpu().numpy(), dtype=np.float64)
+
+
+def _largest(graph: Graph) -> float:
+    """The largest feature, whatever its sign."""
+    stored = graph.x.values() if graph.is_sparse else graph.x
+    return float(stored.abs().max()) if stored.numel() else 0.0
 
 
 def predict(trained: TrainedModel, graph: Graph, device: str = "auto", calibrated: bool = True) -> pd.DataFrame:

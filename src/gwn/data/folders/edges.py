@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 from gwn.data.tables import (
     INDEX_NAMES,
     SUFFIXES,
+    WRONG_ROW,
     Table,
     csv_layout,
     named_columns,
@@ -37,7 +37,6 @@ from gwn.errors import GWNError
 BLOCK_BYTES = 1 << 23
 """Of CSV text parsed at a time."""
 
-WRONG_ROW = re.compile(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+): (.*)", re.DOTALL)
 """How Arrow says it; its own handler of wrong rows cannot be given text that is not UTF-8."""
 
 ROWS = 1 << 18
