@@ -68,7 +68,7 @@ def _lines(axes: Any, panel: Panel, _: float) -> None:
 END_SIZE = 7.5
 """Of the letters of a curve's name."""
 
-ROOM = 0.78
+ROOM = 0.7
 """The part of a panel's width that curves may fill whose names stand to the right of them."""
 
 
@@ -97,8 +97,8 @@ def _name_lines(axes: Any, panel: Panel) -> None:
     """The name of a curve behind the others stands at its right end; that of the best peer above its line."""
     for style, series in _styled(panel):
         if series.key == "best-peer":
-            place = (series.x[-1], series.y[-1])
-            _write(axes, series.marks[-1], place, (0, 2.5), color=style.colour, ha="right", fontsize=END_SIZE)
+            place = (series.x[0], series.y[0])  # the other names stand on the right
+            _write(axes, series.marks[-1], place, (0, 2.5), color=style.colour, ha="left", fontsize=END_SIZE)
     ends = _ends(panel)
     if not ends:
         return
