@@ -13,7 +13,6 @@ from typing import Any
 import torch
 
 from gwn.errors import GWNError
-from gwn.memory import freed_memory_kept
 
 Step = Callable[[], object]
 Clock = Callable[[], float]
@@ -46,7 +45,6 @@ def fixed_threads(count: int) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-@freed_memory_kept()
 def measure(
     steps: Mapping[str, Step],
     *,
@@ -64,8 +62,7 @@ def measure(
               after a turn alone: that of the processor may stand still between two readings that are close together.
               A step of more than a second is a turn: it does not notice what was in the caches before
 
-    Memory is kept as `gwn train` does, for every competitor. The minimum, because whatever disturbs can only add.
-    Ratios of medians are in the JSON beside it.
+    The minimum, because whatever disturbs can only add. Ratios of medians are in the JSON beside it.
     """
     turn = min(turn, seconds)
     used = dict.fromkeys(steps, 0.0)
