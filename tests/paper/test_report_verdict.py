@@ -15,7 +15,14 @@ from gwn.training.result import summarise
 COLUMN = "cora.per-class"  # where the paper prints 89.61 for GWN-sym, 89.66 for GWN-fa and 87.51 for GCN
 
 
-def measure(results: Path, row: str, *scores: float, trials: int = 8, settings: dict[str, str] | None = None) -> None:
+def measure(
+    results: Path,
+    row: str,
+    *scores: float,
+    trials: int = 8,
+    settings: dict[str, str] | None = None,
+    patience: int = 10,
+) -> None:
     """A record as `gwn reproduce` writes it, with these test scores on splits that all rows share."""
     found = summarise([score / 100 for score in scores])
     runs: list[dict[str, Any]] = [
@@ -36,7 +43,7 @@ def measure(results: Path, row: str, *scores: float, trials: int = 8, settings: 
         "settings": settings or {},
         "search": {"trials": trials},
         "recipe": {"trials": trials, "search_splits": 1},
-        "config": {"epochs": 100, "patience": 10},
+        "config": {"epochs": 100, "patience": patience},
     }
     write_cell(results, Cell.of(COLUMN, row), record)
 
@@ -75,6 +82,9 @@ def test_what_is_not_fair_is_said(tmp_path: Path) -> None:
     measure(tmp_path, "gcn", 88.0, 89.0, trials=5)
     measure(tmp_path, "gwn-plus", 88.0, 89.0, trials=5)
     assert reservations(all_cells(tmp_path), [COLUMN]) == []
+    measure(tmp_path, "gwn-plus", 88.0, 89.0, trials=5, patience=20)
+    (patience,) = reservations(all_cells(tmp_path), [COLUMN])
+    assert patience.startswith("In 1 of 1 columns the models had equal trials but not the same epochs and patience")
     measure(tmp_path, "gwn-plus", 88.0, 89.0, trials=70, settings={"scheme": "heat"})
     trials, heat = reservations(all_cells(tmp_path), [COLUMN])
     assert trials.startswith("In 1 of 1 columns the models did not have equal trials")

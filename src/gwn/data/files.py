@@ -232,34 +232,14 @@ def load_files(
         )
         schema = replace(schema, no_header=tuple(no_header), skip_unknown=skip_unknown)
     else:
-        schema = replace(
-            schema,
-            label_column=label_column or schema.label_column,
-            id_column=id_column or schema.id_column,
-            weight_column=weight_column or schema.weight_column,
-        )
-        if schema.id_column is not None and schema.id_column not in node_table.columns:
-            raise GWNError(
-                f"{node_table.path.name} has no column {schema.id_column!r}, which held the ids where the model was "
-                f"trained; rename the column of its ids to that"
-            )
+        schema = _again(schema, node_table, label_column, id_column, weight_column)
     schema = replace(schema, source_column=ends[0], target_column=ends[1], endpoints_given=given)
     unused = [name for name in edge_table.columns if name not in (*ends, schema.weight_column)]
     schema = replace(schema, unused_of_edges=tuple(unused))
     ids = schema.ids(node_table)
     if "edges" not in no_header and edge_table.path.suffix:  # a table that was never in a file has names of its own
         require_edge_header(edge_table.path.name, ids, ends)
-    edge_index, known_ends = _endpoints(edge_table, node_table, ids, schema, ids_of_ends)
-    edge_weight = _weights(edge_table, schema.weight_column)
-    dropped: dict[str, int] = {}
-    if not bool(known_ends.all()):
-        dropped["edges of unknown nodes"] = int((~known_ends).sum())
-        edge_index = edge_index[:, known_ends]
-        edge_weight = None if edge_weight is None else edge_weight[known_ends]
-    if not directed:
-        rows, loops = edge_index.shape[1], count_self_loops(edge_index)
-        edge_index, edge_weight = undirected_edges(edge_index, edge_weight, node_table.rows)
-        dropped |= {"self-loops": loops, "repeated edges": rows - loops - edge_index.shape[1] // 2}
+    edge_index, edge_weight, dropped = _edges(edge_table, node_table, ids, schema, ids_of_ends, directed)
     from_edges = None
     if schema.structural is not None:
         kinds = schema.structural
@@ -299,6 +279,42 @@ def _hashes(edges: Table, nodes: Table) -> dict[str, str]:
         f"{table.path.name} of {what}" if same else table.path.name: table.sha256()
         for what, table in (("edges", edges), ("nodes", nodes))
     }
+
+
+def _again(
+    schema: FeatureSchema, nodes: Table, label_column: str | None, id_column: str | None, weight_column: str | None
+) -> FeatureSchema:
+    """How an earlier graph was read, with the columns that are named anew."""
+    schema = replace(
+        schema,
+        label_column=label_column or schema.label_column,
+        id_column=id_column or schema.id_column,
+        weight_column=weight_column or schema.weight_column,
+    )
+    if schema.id_column is not None and schema.id_column not in nodes.columns:
+        raise GWNError(
+            f"{nodes.path.name} has no column {schema.id_column!r}, which held the ids where the model was trained; "
+            f"rename the column of its ids to that"
+        )
+    return schema
+
+
+def _edges(
+    table: Table, nodes: Table, ids: Any, schema: FeatureSchema, ids_of_ends: Sequence[Any], directed: bool
+) -> tuple[Tensor, Tensor | None, dict[str, int]]:
+    """Edges [2, E], their weights, and how many were left out, by reason."""
+    edge_index, known = _endpoints(table, nodes, ids, schema, ids_of_ends)
+    edge_weight = _weights(table, schema.weight_column)
+    dropped: dict[str, int] = {}
+    if not bool(known.all()):
+        dropped["edges of unknown nodes"] = int((~known).sum())
+        edge_index = edge_index[:, known]
+        edge_weight = None if edge_weight is None else edge_weight[known]
+    if not directed:
+        rows, loops = edge_index.shape[1], count_self_loops(edge_index)
+        edge_index, edge_weight = undirected_edges(edge_index, edge_weight, nodes.rows)
+        dropped |= {"self-loops": loops, "repeated edges": rows - loops - edge_index.shape[1] // 2}
+    return edge_index, edge_weight, dropped
 
 
 def _endpoints(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gwn.paper.budget import unequal_columns
+from gwn.paper.budget import spent_in, unequal_columns
 from gwn.paper.cell import BEST, ROWS
 from gwn.paper.compare import View, outcome, paired
 from gwn.paper.exhibits.accuracy import COLUMNS, UNMEASURED, views
@@ -103,11 +103,17 @@ def above_twin(cells: Cells, columns: Sequence[str]) -> dict[str, str]:
 def reservations(cells: Cells, columns: Sequence[str]) -> list[str]:
     """What keeps the comparison from being fair, and the row from being what it is called, counted."""
     unequal = unequal_columns(cells, columns)
+    trials = [column for column in unequal if len({spent.text for spent in spent_in(cells, column)}) > 1]
     heat = [column for column in columns if cells["gwn-plus"][column].no_wave]
     said = []
-    if unequal:
+    if trials:
         said.append(
-            f"In {len(unequal)} of {len(columns)} columns the models did not have equal trials: see the captions."
+            f"In {len(trials)} of {len(columns)} columns the models did not have equal trials: see the captions."
+        )
+    if others := len(unequal) - len(trials):
+        said.append(
+            f"In {others} of {len(columns)} columns the models had equal trials but not the same epochs and patience: "
+            "see the captions."
         )
     if heat:
         said.append(f"GWN+ is the heat equation, no wave, on {len(heat)} columns: new searches choose waves alone.")

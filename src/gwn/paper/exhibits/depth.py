@@ -214,7 +214,8 @@ def compute(context: Context) -> tuple[CurveData]:
     for place, (point, trained) in enumerate(found.items()):
         context.advance(place, len(found), "energies")
         energies[point] = _energy(trained)
-    shown = [name for name in datasets if any(point.dataset == name for point in found)] or [*datasets[:1]]
+    depths = {name: {point.depth for point in found if point.dataset == name} for name in datasets}
+    shown = [name for name in datasets if len(depths[name]) > 1] or [*datasets[:1]]  # one depth is no curve
     accuracies = {CATALOGUE[dataset].title: _accuracy(context, dataset, found) for dataset in shown}
     missing = {point: there for point in plan if (there := _there(found, point)) < runs}
     untuned = sorted({CATALOGUE[p.dataset].title for p, t in found.items() if t.settings_from is None})
