@@ -123,7 +123,7 @@ def bench(
             write_json(out, report(so_far, threads, older=out))
 
     found = measure_parts(chosen, settings, keep)
-    data = report(found, threads, older=out)
+    data = report(found, threads) if out is None else read_report(out)  # what was written, with its date
     if plot is not None:
         growth.draw([row for name in ("growth", "edges") if name in found for row in found[name].rows], plot)
     if as_json:

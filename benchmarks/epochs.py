@@ -22,7 +22,6 @@ from benchmarks.page import Page, Parts
 from benchmarks.problem import problem_of
 from benchmarks.timing import Step, measure
 from gwn.data import load_dataset, make_splits
-from gwn.memory import freed_memory_kept
 from gwn.paper.documents import markdown_table
 from gwn.training import TrainConfig
 from gwn.training.loop import GraphTask, node_loss, train_step, train_task
@@ -40,10 +39,8 @@ PLACES = {
 DRAWS = "<method 'random_' of 'torch._C.TensorBase' objects>"
 
 
-@freed_memory_kept()
 def epochs(settings: Settings) -> Result:
-    """A row a dataset and model: milliseconds of processor time of an epoch, and of its parts, in memory as in a
-    training."""
+    """A row a dataset and model: milliseconds of processor time of an epoch, and of its parts."""
     names, notes = settings.at_hand(DATASETS)
     rows = []
     for name in names:

@@ -17,7 +17,6 @@ from benchmarks.problem import Problem, arxiv_folder, problem_in, problem_of, si
 from benchmarks.timing import Clock, Step, Timing, fixed_threads, measure
 from benchmarks.worker import Job, measure_alone
 from gwn.data import load_dataset
-from gwn.memory import freed_memory_kept
 
 DATASETS = (
     *("cora", "citeseer", "pubmed", "photo", "computers", "cs"),
@@ -200,9 +199,8 @@ def arxiv(settings: Settings) -> Result:
     return Result(facts=facts, rows=rows, verdicts=arxiv_verdicts(rows))
 
 
-@freed_memory_kept()
 def thread_times(problem: Problem, seconds: float) -> dict[str, float]:
-    """How many times faster a step of ours is on two threads than on one, both in turns, in memory as in a training."""
+    """How many times faster a step of ours is on two threads than on one, both in turns."""
     found = {}
     for name, _, _ in ARXIV_PAIRS:
         step = COMPETITORS[name](problem)

@@ -6,11 +6,8 @@ files that are in memory. Large files are therefore read and not mapped, see `gw
 
 from __future__ import annotations
 
-import ctypes
 import re
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from types import TracebackType
 
 import torch
@@ -61,32 +58,6 @@ def _process_peak() -> float | None:
         return None
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / (2**20 if sys.platform == "darwin" else 1024)
-
-
-MMAP_THRESHOLD, TRIM_THRESHOLD = -3, -1
-"""Names of `mallopt`: blocks from this size on come from the system one by one; so much may be free at the end."""
-
-
-@contextmanager
-def freed_memory_kept() -> Iterator[None]:
-    """Within it the C library of Linux keeps what is freed for what is allocated next; at the end it is given back.
-
-    Every step of a training frees and allocates the same large blocks. By itself the library returns them to the system
-    each time, and filling fresh pages takes up to a fifth of a step on a large graph. Elsewhere nothing changes.
-    """
-    library = ctypes.CDLL(None) if sys.platform == "linux" else None
-    if not hasattr(library, "mallopt") or not hasattr(library, "malloc_trim"):  # another system, or another library
-        yield
-        return
-    assert library is not None
-    library.mallopt(MMAP_THRESHOLD, 1 << 30)
-    library.mallopt(TRIM_THRESHOLD, (1 << 31) - 1)
-    try:
-        yield
-    finally:
-        library.mallopt(MMAP_THRESHOLD, 1 << 25)  # where the library's own rule ends after some large blocks
-        library.mallopt(TRIM_THRESHOLD, 1 << 26)
-        library.malloc_trim(0)
 
 
 UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}

@@ -18,7 +18,6 @@ from gwn.adjacency import Adjacency
 from gwn.data.splits import Split
 from gwn.errors import Diverged, GWNError
 from gwn.graph import Graph
-from gwn.memory import freed_memory_kept
 from gwn.models import MODELS
 from gwn.models.peers.boosted import BoostedTrees
 from gwn.networks import GWN
@@ -268,8 +267,7 @@ def fit(
         parameter_groups(model, config)  # they have none, and no optimiser that would say so
         return fit_trees(model, task, config, on_epoch)
     resumed = None if checkpoints is None else checkpoints.load()
-    with freed_memory_kept():
-        fitted = train_task(model, task, config, on_epoch, resumed=resumed, checkpoints=checkpoints)
+    fitted = train_task(model, task, config, on_epoch, resumed=resumed, checkpoints=checkpoints)
     if config.smooth == "none" or not isinstance(model, KnownLabels):
         return fitted
     return _smoothed(model, graph, task, metric, fitted)
