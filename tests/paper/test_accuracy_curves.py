@@ -122,6 +122,14 @@ def test_stability_takes_the_cells_of_every_tau_where_they_are(tmp_path: Path, c
     assert {"cell": "texas/geom/gwn-sym-0.2"} in data.provenance["runs"]
 
 
+def test_a_panel_needs_a_curve() -> None:
+    plan = stability.points(["texas"])
+    sym = [point for point in plan if point.model.key == "gwn-sym"]
+    assert [point.tau for point in sym] == list(TAUS)
+    assert stability.is_curve(sym[:3])
+    assert not stability.is_curve([*sym[:2], *(point for point in plan if point.model.key == "gwn-fa")][:4])
+
+
 def test_waves_add_up_and_the_wave_gets_further_than_heat() -> None:
     graph = small_graph.hexagon()
     assert (len(graph.places), len(graph.edges)) == (91, 240)

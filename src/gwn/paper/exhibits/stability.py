@@ -236,6 +236,15 @@ def not_measured(missing: Sequence[StepPoint], found: Mapping[StepPoint, Measure
     return f" Not measured yet: {'; '.join(words)}." if words else ""
 
 
+CURVE = 3
+"""Steps of one model that make a panel."""
+
+
+def is_curve(points: Sequence[StepPoint]) -> bool:
+    """Whether some model of a dataset has enough steps to be drawn."""
+    return any(sum(point.model is model for point in points) >= CURVE for model in MODELS)
+
+
 class Measured(NamedTuple):
     """The runs of a point, and where they are from."""
 
@@ -257,22 +266,24 @@ def compute(context: Context) -> tuple[CurveData]:
     growing = {point: train(context, point.wanted, 1) for point in in_growth}
     train_missing(context, EXHIBIT.name, [(point.name, point.wanted, number) for point, number in work])
     trained = trained_so_far(context, EXHIBIT.name, [(point, point.wanted, runs) for point in to_train])
-    found = {**cells, **{point: Measured(t.runs, t.describe()) for point, t in trained.items()}}
-    shown = [name for name in datasets if any(point.dataset == name for point in found)]
+    both = {**cells, **{point: Measured(t.runs, t.describe()) for point, t in trained.items()}}
+    found = {point: both[point] for point in plan if point in both}  # by step length
+    shown = [name for name in datasets if is_curve([point for point in found if point.dataset == name])]
     accuracies = {
         DATASETS[name].title: _panel(context, name, {p: m for p, m in found.items() if p.dataset == name})
         for name in shown
     }
     panels = [*accuracies.values()]
+    drawn = {point: measured for point, measured in found.items() if point.dataset in shown}
     missing = [point for point in to_train if point not in found or len(found[point].runs) < runs]
     if growing:
         panels.append(growth_panel(DATASETS[datasets[0]].title, growing))
     return EXHIBIT.figure(
         caption=finding(accuracies)
-        + CAPTION.format(tuned=how_tuned(found), growth=DATASETS[datasets[0]].title, steps=STEPS)
-        + not_measured(missing, found, runs),
+        + CAPTION.format(tuned=how_tuned(drawn), growth=DATASETS[datasets[0]].title, steps=STEPS)
+        + not_measured(missing, drawn, runs),
         panels=tuple(panels),
-        columns=min(4, len(panels)),
+        columns=min(len(panels), 3 if len(panels) % 3 == 0 else 4),
         provenance={
             "runs": [measured.origin for measured in found.values()],
             "not run": [point.name for point in missing],
