@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from gwn.errors import GWNError
+from gwn.explore.page import SCRIPTS
 from gwn.html import Markup, fill, json_block, template
 from gwn.paper.exhibit import Context, Exhibit, figure_path
 from gwn.paper.report import environment_table, sections, settings_table
@@ -101,7 +102,7 @@ def test_no_page_asks_for_anything_from_elsewhere() -> None:
         "report.css",
         "table.js",
         "report.js",
-        "explore-page.js",
+        *SCRIPTS,
     ):
         text = template(name).replace("http-equiv", "")  # the attribute that carries the Content-Security-Policy
         assert "http" not in text, name

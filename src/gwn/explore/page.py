@@ -28,7 +28,9 @@ from gwn.networks.dynamics import build_dynamics
 from gwn.schemes import SCHEMES
 from gwn.stability import analyse, apply, extreme_eigenvalues
 
-SCRIPTS = ("explore-wave.js", "explore-picture.js", "explore-charts.js", "explore-words.js", "explore-page.js")
+SCRIPTS = tuple(
+    f"explore-{part}.js" for part in ("wave", "graph", "picture", "charts", "words", "film", "pointer", "page")
+)
 STYLES = ("base.css", "explore.css")
 LAPLACIANS = ("physical", "sym", "random-walk", "klein-gordon")
 """Those that are `a I + b S` or `a I + b P` with nothing learned: what the page computes by itself."""

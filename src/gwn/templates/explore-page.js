@@ -3,7 +3,7 @@
 (function (GWN) {
   const by = (id) => document.getElementById(id);
   const raw = JSON.parse(by("data").textContent);
-  const graph = unpack(raw), op = GWN.operator(graph.nodes, graph.ends, graph.weights), network = raw.network;
+  const { graph, op } = GWN.unpack(raw), network = raw.network;
   const TIME = 20, SECONDS = 10;  // of a pulse, and of a screening of it
   const FIRST = {
     view: "pulse", node: raw.centre, class: 0, laplacian: "physical", scheme: "leapfrog", tau: 0.25, compare: "nothing",
@@ -18,39 +18,11 @@
     waveform: by("waveform"), energy: by("energy"), spectrum: by("spectrum"), second: by("second"), cursor: by("cursor"),
   });
   const colourings = GWN.colourings(graph), values = [0, 1].map(() => new Float32Array(graph.nodes));
-  let panels = [], colouring = null, length = TIME, hovered = -1, walked = -1, told = 0, film = null;
-
-  function unpack(data) {
-    const list = (text, Type) => (text ? GWN.array(text, Type) : null), { ids, classes } = data;
-    const scaled = (text) => Float32Array.from(GWN.array(text, Int16Array), (value) => value / 32767);
-    const numbers = GWN.array(data.numbers, Uint32Array), ends = GWN.array(data.ends, Uint16Array);
-    const unpacked = {
-      nodes: data.nodes, radius: data.radius, x: scaled(data.x), y: scaled(data.y), ends, classes,
-      weights: list(data.weights, Float32Array), labels: list(data.labels, Int16Array),
-      predicted: list(data.predicted, Int16Array), part: list(data.part, Uint8Array),
-      shown: list(data.shown, Uint32Array) || Uint32Array.from({ length: ends.length / 2 }, (_, k) => k),
-      name: (i) => (ids ? ids[i] : "node " + numbers[i]),
-      called: (i) => (ids ? "node " + ids[i] : "node " + numbers[i]),
-      find(text) {
-        const wanted = text.trim();
-        if (ids) return ids.indexOf(wanted);
-        return /^(node )?\d+$/.test(wanted) ? numbers.indexOf(Number(wanted.replace("node ", ""))) : -1;
-      },
-    };
-    const className = (index) => (index < 0 ? "class unknown" : "class " + classes[index]);
-    unpacked.about = (i) => {
-      const facts = [unpacked.labels ? className(unpacked.labels[i]) : "", `${op.start[i + 1] - op.start[i]} neighbours`];
-      return ` (${facts.filter(Boolean).join(", ")})`;
-    };
-    unpacked.facts = (i) => {
-      const facts = [];
-      if (unpacked.labels) facts.push(className(unpacked.labels[i]));
-      if (unpacked.predicted) facts.push("predicted " + classes[unpacked.predicted[i]]);
-      if (unpacked.part && unpacked.part[i]) facts.push(["", "training", "validation", "test"][unpacked.part[i]] + " node");
-      return [...facts, `${op.start[i + 1] - op.start[i]} neighbours`];
-    };
-    return unpacked;
-  }
+  const film = new GWN.Film(raw.name, shown, {
+    begin: () => { state.time = 0; play(); }, end: pause,
+    say: (text) => { by("saved").textContent = text; }, label: (text) => { by("save-film").textContent = text; },
+  });
+  let panels = [], colouring = null, length = TIME, hovered = -1, walked = -1, told = 0;
 
   // ---- the waves -------------------------------------------------------------------------------------------------
 
@@ -169,7 +141,7 @@
     });
     charts.cursor(state.time);
     explorer.frames++;
-    if (film) compose(film.canvas);
+    film.frame();
   }
 
   function say() {
@@ -225,7 +197,7 @@
     state.time += Math.min(0.25, Math.max(0, now - before) / 1000) * (length / seconds());
     before = now;
     if (state.time > length) {
-      if (film) { state.time = length; paint(); endFilm(); return; }
+      if (film.running) { state.time = length; paint(); pause(); return; }
       state.time = 0;
     }
     paint();
@@ -249,7 +221,7 @@
     state.playing = false;
     by("play").textContent = "Play";
     by("play").setAttribute("aria-pressed", "false");
-    if (film) endFilm();
+    if (film.running) film.finish();
     say();
     keep();
   }
@@ -293,69 +265,9 @@
     return true;
   }
 
-  // ---- keeping pictures ------------------------------------------------------------------------------------------
-
-  function compose(canvas) {
-    const theme = GWN.theme(), [width, height] = pictures[0].size(), count = panels.length, head = 30, foot = 30;
-    if (canvas.width !== width * count || canvas.height !== height + head + foot) {
-      canvas.width = width * count;
-      canvas.height = height + head + foot;
-    }
-    const pen = canvas.getContext("2d");
-    pen.fillStyle = theme.paper;
-    pen.fillRect(0, 0, canvas.width, canvas.height);
-    panels.forEach((panel, k) => {
-      for (const layer of pictures[k].canvases) pen.drawImage(layer, k * width, head, width, height);
-      pen.fillStyle = theme.soft;
-      pen.font = "13px " + theme.font;
-      pen.textBaseline = "middle";
-      pen.fillText(panel.title, k * width + 12, head / 2 + 2, width - 24);
-    });
-    pen.fillStyle = theme.ink;
-    pen.fillText(`${raw.name} · ${graph.name(state.node)} · t = ${state.time.toFixed(2)}`, 12, canvas.height - foot / 2, canvas.width - 24);
-    return canvas;
-  }
-
-  function download(blob, ending) {
-    const link = document.createElement("a"), url = URL.createObjectURL(blob);
-    link.href = url;
-    link.download = `wave-${raw.name.replace(/[^\w-]+/g, "-")}.${ending}`;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(url), 10000);
-    by("saved").textContent = "saved as " + link.download;
-  }
-
-  function savePicture() {
-    compose(document.createElement("canvas")).toBlob((blob) => download(blob, "png"));
-  }
-
-  function saveFilm() {
-    if (film) { pause(); return; }
-    if (!window.MediaRecorder) { by("saved").textContent = "this browser records no films; gwn explore --animate writes a GIF"; return; }
-    pause();
-    state.time = 0;
-    const canvas = compose(document.createElement("canvas")), parts = [];
-    const recorder = new MediaRecorder(canvas.captureStream(30), { mimeType: "video/webm", videoBitsPerSecond: 4e6 });
-    recorder.ondataavailable = (event) => { if (event.data.size) parts.push(event.data); };
-    recorder.onstop = () => download(new Blob(parts, { type: "video/webm" }), "webm");
-    film = { canvas, recorder, parts };
-    recorder.start(100);
-    by("save-film").textContent = "Stop";
-    by("saved").textContent = "recording one pass of the wave";
-    play();
-  }
-
-  function endFilm() {
-    const { canvas, recorder, parts } = film;
-    film = null;
-    by("save-film").textContent = "Save film";
-    // on a busy machine the encoder may not have met a frame yet: the last one is drawn again until it has
-    (function finish() {
-      if (parts.length) { recorder.stop(); return; }
-      compose(canvas);
-      setTimeout(finish, 50);
-    })();
-    pause();
+  function shown() {
+    const line = `${raw.name} · ${graph.name(state.node)} · t = ${state.time.toFixed(2)}`;
+    return { pictures: used(), titles: panels.map((panel) => panel.title), line };
   }
 
   // ---- choices ---------------------------------------------------------------------------------------------------
@@ -427,8 +339,8 @@
     if (node >= 0) choose(node);
     else by("told").textContent = "no node of that name is drawn";
   });
-  by("save-picture").addEventListener("click", savePicture);
-  by("save-film").addEventListener("click", saveFilm);
+  by("save-picture").addEventListener("click", () => film.savePicture());
+  by("save-film").addEventListener("click", () => film.record());
   by("copy-link").addEventListener("click", async () => {
     const link = location.href.split("#")[0] + "#" + address();
     try {
@@ -466,44 +378,7 @@
   let waiting = false;
   const soon = () => { if (!waiting) { waiting = true; requestAnimationFrame(() => { waiting = false; redraw(); }); } };
 
-  document.querySelectorAll(".live").forEach((canvas, k) => {
-    let drag = null;
-    const fingers = new Map(), spot = (event) => { const box = canvas.getBoundingClientRect(); return [event.clientX - box.left, event.clientY - box.top]; };
-    canvas.addEventListener("pointerdown", (event) => {
-      fingers.set(event.pointerId, spot(event));
-      canvas.setPointerCapture(event.pointerId);
-      drag = { from: spot(event), moved: fingers.size > 1 };
-    });
-    canvas.addEventListener("pointermove", (event) => {
-      const [x, y] = spot(event), old = fingers.get(event.pointerId);
-      if (!old) { hover(pictures[k].nodeAt(x, y, 6)); return; }
-      if (fingers.size === 2) {
-        const other = [...fingers].find(([id]) => id !== event.pointerId)[1];
-        const factor = Math.hypot(x - other[0], y - other[1]) / Math.max(1, Math.hypot(old[0] - other[0], old[1] - other[1]));
-        pictures[k].zoomAt(factor, (x + other[0]) / 2, (y + other[1]) / 2);
-        soon();
-      } else if (drag.moved || Math.hypot(x - drag.from[0], y - drag.from[1]) > 5) {
-        drag.moved = true;
-        if (view.zoom > 1) { pictures[k].pan(x - old[0], y - old[1]); soon(); }
-      }
-      fingers.set(event.pointerId, [x, y]);
-    });
-    canvas.addEventListener("pointerup", (event) => {
-      const [x, y] = spot(event);
-      fingers.delete(event.pointerId);
-      if (!drag || drag.moved) return;
-      const node = pictures[k].nodeAt(x, y, event.pointerType === "mouse" ? 6 : 18);
-      if (node >= 0) choose(node);
-    });
-    canvas.addEventListener("pointercancel", (event) => fingers.delete(event.pointerId));
-    canvas.addEventListener("pointerleave", () => hover(-1));
-    canvas.addEventListener("wheel", (event) => {
-      event.preventDefault();
-      pictures[k].zoomAt(Math.exp(-event.deltaY / 400), ...spot(event));
-      soon();
-    }, { passive: false });
-  });
-
+  document.querySelectorAll(".live").forEach((canvas, k) => GWN.followPointer(canvas, pictures[k], view, { choose, hover, redraw: soon }));
   const zoom = (factor) => { const [width, height] = pictures[0].size(); pictures[0].zoomAt(factor, width / 2, height / 2); soon(); };
   const whole = () => { Object.assign(view, { zoom: 1, x: 0, y: 0 }); soon(); };
   by("closer").addEventListener("click", () => zoom(1.5));

@@ -1,0 +1,82 @@
+// Pictures and films of what is shown, as files.
+"use strict";
+(function (GWN) {
+  // `shown()` gives { pictures, titles, line }: what stands side by side, what is said above each and below all of them.
+  GWN.Film = class {
+    constructor(name, shown, { begin, end, say, label }) {
+      Object.assign(this, { name, shown, begin, end, say, label, recorded: null });
+    }
+
+    get running() {
+      return this.recorded !== null;
+    }
+
+    compose(canvas) {
+      const { pictures, titles, line } = this.shown(), theme = GWN.theme(), [width, height] = pictures[0].size();
+      const head = 30, foot = 30;
+      if (canvas.width !== width * pictures.length || canvas.height !== height + head + foot) {
+        canvas.width = width * pictures.length;
+        canvas.height = height + head + foot;
+      }
+      const pen = canvas.getContext("2d");
+      pen.fillStyle = theme.paper;
+      pen.fillRect(0, 0, canvas.width, canvas.height);
+      pen.font = "13px " + theme.font;
+      pen.textBaseline = "middle";
+      pictures.forEach((picture, k) => {
+        for (const layer of picture.canvases) pen.drawImage(layer, k * width, head, width, height);
+        pen.fillStyle = theme.soft;
+        pen.fillText(titles[k], k * width + 12, head / 2 + 2, width - 24);
+      });
+      pen.fillStyle = theme.ink;
+      pen.fillText(line, 12, canvas.height - foot / 2, canvas.width - 24);
+      return canvas;
+    }
+
+    download(blob, ending) {
+      const link = document.createElement("a"), url = URL.createObjectURL(blob);
+      link.href = url;
+      link.download = `wave-${this.name.replace(/[^\w-]+/g, "-")}.${ending}`;
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(url), 10000);
+      this.say("saved as " + link.download);
+    }
+
+    savePicture() {
+      this.compose(document.createElement("canvas")).toBlob((blob) => this.download(blob, "png"));
+    }
+
+    // One pass of the wave; asked again, it ends where it is.
+    record() {
+      if (this.running) { this.end(); return; }
+      if (!window.MediaRecorder) { this.say("this browser records no films; gwn explore --animate writes a GIF"); return; }
+      this.end();
+      const canvas = this.compose(document.createElement("canvas")), parts = [];
+      const recorder = new MediaRecorder(canvas.captureStream(30), { mimeType: "video/webm", videoBitsPerSecond: 4e6 });
+      recorder.ondataavailable = (event) => { if (event.data.size) parts.push(event.data); };
+      recorder.onstop = () => this.download(new Blob(parts, { type: "video/webm" }), "webm");
+      this.recorded = { canvas, recorder, parts };
+      recorder.start(100);
+      this.label("Stop");
+      this.say("recording one pass of the wave");
+      this.begin();
+    }
+
+    frame() {
+      if (this.running) this.compose(this.recorded.canvas);
+    }
+
+    finish() {
+      const { canvas, recorder, parts } = this.recorded;
+      this.recorded = null;
+      this.label("Save film");
+      // on a busy machine the encoder may not have met a frame yet: the last one is drawn again until it has
+      const stop = () => {
+        if (parts.length) { recorder.stop(); return; }
+        this.compose(canvas);
+        setTimeout(stop, 50);
+      };
+      stop();
+    }
+  };
+})(window.GWN);

@@ -1,0 +1,36 @@
+// The graph that the page carries, with what each node is called and known by, and the matrix of its edges.
+"use strict";
+(function (GWN) {
+  GWN.unpack = function (data) {
+    const list = (text, Type) => (text ? GWN.array(text, Type) : null), { ids, classes } = data;
+    const scaled = (text) => Float32Array.from(GWN.array(text, Int16Array), (value) => value / 32767);
+    const numbers = GWN.array(data.numbers, Uint32Array), ends = GWN.array(data.ends, Uint16Array);
+    const graph = {
+      nodes: data.nodes, radius: data.radius, x: scaled(data.x), y: scaled(data.y), ends, classes,
+      weights: list(data.weights, Float32Array), labels: list(data.labels, Int16Array),
+      predicted: list(data.predicted, Int16Array), part: list(data.part, Uint8Array),
+      shown: list(data.shown, Uint32Array) || Uint32Array.from({ length: ends.length / 2 }, (_, k) => k),
+      name: (i) => (ids ? ids[i] : "node " + numbers[i]),
+      called: (i) => (ids ? "node " + ids[i] : "node " + numbers[i]),
+      find(text) {
+        const wanted = text.trim();
+        if (ids) return ids.indexOf(wanted);
+        return /^(node )?\d+$/.test(wanted) ? numbers.indexOf(Number(wanted.replace("node ", ""))) : -1;
+      },
+    };
+    const op = GWN.operator(graph.nodes, ends, graph.weights);
+    const className = (index) => (index < 0 ? "class unknown" : "class " + classes[index]);
+    graph.about = (i) => {
+      const facts = [graph.labels ? className(graph.labels[i]) : "", `${op.start[i + 1] - op.start[i]} neighbours`];
+      return ` (${facts.filter(Boolean).join(", ")})`;
+    };
+    graph.facts = (i) => {
+      const facts = [];
+      if (graph.labels) facts.push(className(graph.labels[i]));
+      if (graph.predicted) facts.push("predicted " + classes[graph.predicted[i]]);
+      if (graph.part && graph.part[i]) facts.push(["", "training", "validation", "test"][graph.part[i]] + " node");
+      return [...facts, `${op.start[i + 1] - op.start[i]} neighbours`];
+    };
+    return { graph, op };
+  };
+})(window.GWN);
