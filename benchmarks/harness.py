@@ -17,13 +17,13 @@ import numpy as np
 import torch
 import typer
 
-from benchmarks.timing import fixed_threads
 from gwn.cli.terminal import print_table
 from gwn.data import DATASETS, load_dataset
 from gwn.data.download import cache_root
 from gwn.errors import GWNError
 from gwn.io import read_json
 from gwn.registry import require_known
+from gwn.training import fixed_threads
 from gwn.training.result import environment
 
 FORMAT = 2

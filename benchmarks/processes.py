@@ -22,11 +22,11 @@ import torch
 from benchmarks.competitors import TrainStep, adam, gwn_model
 from benchmarks.harness import Result, Row, Settings, Verdict
 from benchmarks.problem import arxiv_folder, community_folder, problem_in, sizes_of
-from benchmarks.timing import fixed_threads
 from benchmarks.worker import run_python
 from gwn.distributed.fit import part_loss
 from gwn.distributed.parts import Part, cut
 from gwn.distributed.process_group import Message, ProcessGroup, joined
+from gwn.training import fixed_threads
 from gwn.training.loop import node_loss, train_step
 from gwn.training.partitions import assign_rows
 

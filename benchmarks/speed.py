@@ -14,9 +14,10 @@ from benchmarks.competitors import COMPETITORS
 from benchmarks.floor import bandwidth, breakdown, floor_kernels, run
 from benchmarks.harness import Result, Row, Settings, Verdict
 from benchmarks.problem import Problem, arxiv_folder, problem_in, problem_of, sizes_of
-from benchmarks.timing import Clock, Step, Timing, fixed_threads, measure
+from benchmarks.timing import Clock, Step, Timing, measure
 from benchmarks.worker import Job, measure_alone
 from gwn.data import load_dataset
+from gwn.training import fixed_threads
 
 DATASETS = (
     *("cora", "citeseer", "pubmed", "photo", "computers", "cs"),

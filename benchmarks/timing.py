@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
-
-import torch
-
-from gwn.errors import GWNError
 
 Step = Callable[[], object]
 Clock = Callable[[], float]
@@ -30,19 +25,6 @@ class Timing:
 
     def to_json(self) -> dict[str, Any]:
         return {"best_ms": self.best, "median_ms": self.median, "repeats": self.repeats}
-
-
-@contextmanager
-def fixed_threads(count: int) -> Iterator[None]:
-    """PyTorch with `count` threads, the former number afterwards."""
-    if count < 1:
-        raise GWNError(f"threads must be at least 1; got {count}")
-    before = torch.get_num_threads()
-    torch.set_num_threads(count)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def measure(

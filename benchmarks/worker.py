@@ -20,11 +20,11 @@ import torch
 
 from benchmarks.competitors import COMPETITORS
 from benchmarks.problem import Problem, problem_in, problem_of, uniform_graph
-from benchmarks.timing import fixed_threads
 from gwn.data import load_dataset
 from gwn.errors import GWNError
 from gwn.memory import PeakMemory
 from gwn.registry import lookup
+from gwn.training import fixed_threads
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -21,6 +21,7 @@ def test_the_parts_of_a_step_add_up() -> None:
         assert sum(parts) == pytest.approx(row["step"])
         assert min(row[part] for part in PLACES) > 0
         assert row["evaluation"] > 0
+        assert row["step"] + row["evaluation"] + row["bookkeeping"] == pytest.approx(row["epoch"])
     table = epochs_table({"epochs": result.to_json()})
     assert table.startswith("| dataset | model | epoch | step | features | wave |")
 

@@ -14,8 +14,9 @@ from benchmarks.competitors import COMPETITORS
 from benchmarks.floor import breakdown, floor_kernels, run
 from benchmarks.problem import Problem, uniform_graph
 from benchmarks.speed import MODELS, graph_facts, time_all
-from benchmarks.timing import fixed_threads, measure
+from benchmarks.timing import measure
 from gwn.errors import GWNError
+from gwn.training import fixed_threads
 
 
 class FakeTime:

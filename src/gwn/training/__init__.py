@@ -1,7 +1,7 @@
 """One training loop, its results on disk, and trained models back from there."""
 
 from gwn.training.config import TrainConfig
-from gwn.training.experiment import Experiment, run_experiment, run_one
+from gwn.training.experiment import Experiment, fixed_threads, run_experiment, run_one
 from gwn.training.label_input import build_network
 from gwn.training.loop import Fit, fit, seed_everything
 from gwn.training.predict import TrainedModel, ensemble, find_run_folder, load_trained, predict, refit
@@ -19,6 +19,7 @@ __all__ = [
     "ensemble",
     "find_run_folder",
     "fit",
+    "fixed_threads",
     "load_trained",
     "paired_gain",
     "predict",

@@ -200,7 +200,7 @@ def run_experiment(
     say                  hears that a run goes on from a checkpoint
     """
     folder, identity = _begin(experiment, root)
-    with _threads(experiment.config.choose_threads(experiment.dataset.graph)):
+    with fixed_threads(experiment.config.choose_threads(experiment.dataset.graph)):
         runs = []
         for number, split in enumerate(experiment.splits):
             found = None if force else _finished(folder / f"run-{number:02d}.json", split, say)
@@ -229,7 +229,7 @@ def run_one(experiment: Experiment, number: int, root: Path) -> tuple[RunResult,
     folder, _ = _begin(experiment, root)
     found = _finished(folder / f"run-{number:02d}.json", experiment.splits[number], lambda line: None)
     if found is None:
-        with _threads(experiment.config.choose_threads(experiment.dataset.graph)):
+        with fixed_threads(experiment.config.choose_threads(experiment.dataset.graph)):
             found = _compute(experiment, number, folder)
     return found, folder
 
@@ -288,7 +288,10 @@ def _finished(path: Path, split: Split, say: Callable[[str], None]) -> RunResult
 
 
 @contextmanager
-def _threads(count: int) -> Iterator[None]:
+def fixed_threads(count: int) -> Iterator[None]:
+    """PyTorch with `count` threads, the former number afterwards."""
+    if count < 1:
+        raise GWNError(f"threads must be at least 1; got {count}")
     before = torch.get_num_threads()
     torch.set_num_threads(count)
     try:
