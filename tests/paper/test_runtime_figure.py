@@ -7,28 +7,46 @@ from typing import Any
 
 import pytest
 
+from gwn.data import load_dataset, make_splits
 from gwn.errors import GWNError
+from gwn.models import model_spec
 from gwn.paper.cell import OURS, ROWS, Cell
 from gwn.paper.exhibit import Context
-from gwn.paper.exhibits.runtime import Timed, compute, front
+from gwn.paper.exhibits import runtime
+from gwn.paper.exhibits.runtime import Pace, Timed, compute, compute_rest, front
 from gwn.paper.records import write_cell
+from gwn.training import Experiment, TrainConfig
+from gwn.training.config import effective_settings
+
+PACE_OF = runtime.pace_of
 
 
 def _run(seconds: float, test: float, status: str = "ok") -> dict[str, Any]:
-    return {"status": status, "seconds": seconds, "test": test}
+    return {"status": status, "seconds": seconds, "test": test, "epochs": 40}
+
+
+def _record(*runs: dict[str, Any]) -> dict[str, Any]:
+    return {"runs": list(runs), "settings": {}, "training": {}}
+
+
+@pytest.fixture(autouse=True)
+def paces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is timed takes a second once and a tenth of one an epoch; the timing itself has a test of its own."""
+    monkeypatch.setattr(runtime, "pace_of", lambda experiment: Pace(1.0, 0.1))
 
 
 def _cells(results: Path) -> None:
     for row, tau, seconds in (("gcn", None, 1.0), ("gwn-sym", None, 2.0), ("gwn-sym", 0.5, 3.0), ("gwn-sym", 0.2, 6.0)):
         cell = Cell(dataset="cora", split="per-class", row=row, tau=tau)
-        write_cell(results, cell, {"runs": [_run(seconds, 0.8), _run(9 * seconds, 0.9), _run(0.0, 0.0, "diverged")]})
+        runs = (_run(seconds, 0.8), _run(9 * seconds, 0.9), _run(0.0, 0.0, "diverged"))
+        write_cell(results, cell, _record(*runs))
     only = Cell(dataset="texas", split="geom", row="mlp")
-    write_cell(results, only, {"runs": [_run(0.0, 0.0, "diverged")]})
+    write_cell(results, only, _record(_run(0.0, 0.0, "diverged")))
 
 
 def test_points_are_median_seconds_and_mean_scores(tmp_path: Path) -> None:
     _cells(tmp_path)
-    (data,) = compute(Context(results=tmp_path))
+    (data,) = compute_rest(Context(results=tmp_path))
     (panel,) = data.panels
     edge, taus, gcn, sym = panel.series
     assert (gcn.x, gcn.y, gcn.marks) == ((5.0,), (85.0,), ("GCN (1.0x)",))
@@ -37,6 +55,41 @@ def test_points_are_median_seconds_and_mean_scores(tmp_path: Path) -> None:
     assert (edge.x, edge.y) == ((5.0,), (85.0,)), "as good and slower is not on the front"
     assert panel.title == "Cora per-class"
     assert data.caption.startswith("A wave network stands on the front of speed and accuracy in 0 of 1 panels.")
+
+
+def test_the_main_panels_are_timed_anew(tmp_path: Path) -> None:
+    _cells(tmp_path)
+    (data,) = compute(Context(results=tmp_path))
+    (panel,) = data.panels
+    assert panel.series[-1].x == (5.0,), "one second once, and forty epochs"
+    assert "one after the other" in data.caption
+    assert data.provenance["paces"]["cora/per-class/gcn"] == {"once": 1.0, "epoch": 0.1}
+
+
+def test_the_variants_of_grand_are_trained_and_timed(tmp_path: Path) -> None:
+    cell = Cell(dataset="csbm", split="per-class", row="grand")
+    write_cell(tmp_path, cell, _record(_run(1.0, 0.8)))
+    context = Context(results=tmp_path, runs=tmp_path / "runs", quick=True)
+    (data,) = compute(context)
+    marks = [mark.split(" ")[0] for series in data.panels[0].series for mark in series.marks]
+    assert {"GRAND-l", "GRAND-nl", "GRAND-nl-rw"} <= set(marks)
+    assert [len(one["results"]) for one in data.provenance["runs"]] == [3, 3, 3]
+    assert "; 3 runs each" in data.caption
+
+
+def test_a_pace_is_what_a_run_does_once_and_an_epoch() -> None:
+    data, spec = load_dataset("csbm"), model_spec("sgc")
+    experiment = Experiment(
+        dataset=data,
+        model=spec,
+        settings=effective_settings(spec, {}),
+        config=TrainConfig(),
+        splits=make_splits(data, "per-class", 1),
+        origin={},
+    )
+    pace = PACE_OF(experiment)
+    assert 0 < pace.epoch < 1
+    assert pace.once >= 0
 
 
 def _timed(seconds: float, score: float) -> Timed:
@@ -51,7 +104,7 @@ def test_the_front_is_what_nothing_is_both_faster_and_better_than() -> None:
 def test_what_lies_too_low_for_the_panel_is_said_in_it(tmp_path: Path) -> None:
     for place, test in enumerate((0.80, 0.81, 0.82, 0.83, 0.84, 0.85, 0.86, 0.20)):
         row = [row for row in ROWS if row not in ("majority", *OURS)][place]
-        write_cell(tmp_path, Cell(dataset="cora", split="per-class", row=row), {"runs": [_run(1.0 + place, test)]})
+        write_cell(tmp_path, Cell(dataset="cora", split="per-class", row=row), _record(_run(1.0 + place, test)))
     (data,) = compute(Context(results=tmp_path))
     (panel,) = data.panels
     assert panel.note == "1 further below, from 20 %"

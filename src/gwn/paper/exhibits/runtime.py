@@ -2,25 +2,41 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
 from statistics import mean, median
 from typing import Any, NamedTuple
 
-from gwn.data import DATASETS
+from gwn.data import DATASETS, make_splits
 from gwn.errors import GWNError
+from gwn.models import model_spec
+from gwn.models.peers.grand import VARIANTS
 from gwn.paper.cell import OURS, ROWS, Cell
 from gwn.paper.curve_data import Axis, CurveData, Panel, Series, numbers
 from gwn.paper.exhibit import Context, Exhibit
 from gwn.paper.records import read_cells
+from gwn.paper.trained import Trained, Wanted, experiment_of, train_missing, trained_so_far
+from gwn.training import Experiment, TrainConfig, build_network, fit, fixed_threads, seed_everything
 
 CAPTION = (
-    "Mean test score against the median time of one training run, from the measured cells of the tables: each model "
-    "with the settings that its search chose, and the wave networks also at fixed tau (small points, joined by a "
-    "line). In brackets: the multiple of the shortest run. Dashed: the front that no model is both faster and better "
-    "than. {silent}Every run of a cell was timed on the same machine, but not alone on it: a factor of two means "
-    "little. Up and to the left is better."
+    "Mean test score against the {time}, from the measured cells of the tables: each model with the settings that its "
+    "search chose, and the wave networks also at fixed tau (small points, joined by a line). In brackets: the multiple "
+    "of the shortest run. Dashed: the front that no model is both faster and better than. {silent}{how} Up and to the "
+    "left is better."
 )
+ALONE = {
+    "time": "time of one training run",
+    "how": "Times are of one thread, each model by itself, one after the other: what a run does once, and an epoch as "
+    "often as the runs of its cell trained. GRAND's three variants, with the other settings of its cell: linear (l), "
+    "nonlinear (nl) and rewired (nl-rw); {runs}.",
+}
+AS_RUN = {
+    "time": "median time of one training run",
+    "how": "Every run of a cell was timed on the same machine, but not alone on it: a factor of two means little.",
+}
 FLOOR = "majority"
 """Takes no time, and lies so low that a scale with it would hide all differences."""
 
@@ -34,55 +50,164 @@ NAMES = 8
 """In a panel, at most."""
 
 
+WATCHED = 12
+"""Epochs for which a run is timed."""
+
+GRAND, SHORT = "grand", {"linear": "l", "nonlinear": "nl", "rewired": "nl-rw"}
+GRAND_RUNS = 3
+"""Of each variant: one of them takes minutes."""
+
+
 class Timed(NamedTuple):
-    """One cell: seconds of a run, score in per cent."""
+    """One cell: seconds of a run, score in per cent.
+
+    variant   of GRAND, where it is not the one that the cell's search chose
+    """
 
     cell: Cell
     seconds: float
     score: float
+    variant: str = ""
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is what the search of its row chose, and not one of a series."""
+        return self.cell.tau is None and not self.variant
+
+
+class Pace(NamedTuple):
+    """Processor seconds of one thread: what a run does once, and an epoch of it."""
+
+    once: float
+    epoch: float
+
+    def of_run(self, runs: Sequence[Mapping[str, Any]]) -> float:
+        """As many epochs as these runs had on average."""
+        return self.once + self.epoch * mean(float(run["epochs"]) for run in runs)
 
 
 def compute(context: Context) -> tuple[CurveData]:
-    """The main panels, or what there is of them. Nothing is trained: cells are measured by the tables."""
-    points = _points(context)
+    """The main panels, or what there is of them, each model timed by itself; of GRAND the missing runs are trained."""
+    records = _records(context)
+    points = list(timed(records.items()))
     columns = [column for column in MAIN if any(p.cell.column == column for p in points)] or _columns(points)[:3]
-    return _figure(EXHIBIT, points, columns, _finding(points, columns))
+    paces: dict[str, Pace] = {}
+    for done, (cell, record) in enumerate(here := [one for one in records.items() if one[0].column in columns]):
+        context.advance(done, len(here), cell.name)
+        paces[cell.name] = pace_of(_experiment(context, cell, record))
+    alone = [
+        point._replace(seconds=paces[point.cell.name].of_run(_finished(records[point.cell])))
+        for point in points
+        if point.cell.name in paces
+    ]
+    trained = _grands(context, [cell for cell in records if cell.column in columns and cell.row == GRAND])
+    counts = sorted(len(one.runs) for one in trained.values())
+    runs = f"{' to '.join(map(str, sorted({*counts[:1], *counts[-1:]})))} runs each" if counts else "not trained yet"
+    further = {
+        "paces": {name: pace._asdict() for name, pace in paces.items()},
+        "runs": [one.describe() for one in trained.values()],
+    }
+    caption = {**ALONE, "how": ALONE["how"].format(runs=runs)}
+    return _figure(EXHIBIT, [*alone, *_variants(context, trained)], columns, caption, further)
 
 
 def compute_rest(context: Context) -> tuple[CurveData]:
-    """The columns that the figure has no place for."""
-    points = _points(context)
+    """The columns that the figure has no place for, with the times of their runs. Nothing is trained."""
+    points = list(timed(_records(context).items()))
     rest = [column for column in _columns(points) if column not in MAIN] or _columns(points)
-    return _figure(APPENDIX, points, rest, _finding(points, rest))
+    return _figure(APPENDIX, points, rest, AS_RUN)
 
 
-def _points(context: Context) -> list[Timed]:
-    # The second reading of "60/20/20" and a prior have the settings of the first, so they tell nothing new about time.
-    measured = ((cell, record) for cell, record in read_cells(context.results) if cell.prior == "none")
-    points = [point for point in timed(measured) if point.cell.split != "uniform"]
-    if not points:
+def _records(context: Context) -> dict[Cell, Mapping[str, Any]]:
+    """The cells with a finished run. The second reading of "60/20/20" and a prior have the settings of the first, so
+    they tell nothing new about time."""
+    found: dict[Cell, Mapping[str, Any]] = {
+        cell: record
+        for cell, record in read_cells(context.results)
+        if cell.prior == "none" and cell.split != "uniform" and cell.row != FLOOR and _finished(record)
+    }
+    if not found:
         raise GWNError(
             f"{context.results / 'cells'} has no measured cell to take times from; measure some with "
             f"`gwn reproduce table-homophilic`"
         )
-    return [point for point in points if point.cell.row != FLOOR]
+    return found
 
 
-def _figure(exhibit: Exhibit, points: Sequence[Timed], columns: Sequence[str], finding: str) -> tuple[CurveData]:
+def _finished(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [run for run in record["runs"] if run["status"] == "ok" and run["seconds"]]
+
+
+def _experiment(context: Context, cell: Cell, record: Mapping[str, Any]) -> Experiment:
+    data = context.load(cell.dataset)
+    return Experiment(
+        dataset=data,
+        model=model_spec(cell.row),
+        settings=record["settings"],
+        config=TrainConfig(**record["training"]),
+        splits=make_splits(data, cell.split, 1),
+        origin={"dataset": cell.dataset},
+    )
+
+
+def pace_of(experiment: Experiment) -> Pace:
+    """A few epochs of the first run, on a graph of its own: nothing is there that another model has computed of it."""
+    config = replace(experiment.config, epochs=WATCHED, stopping="none", threads=1, device="cpu")
+    split, graph = experiment.splits[0], experiment.dataset.graph
+    graph = replace(graph, edge_index=graph.edge_index.clone()).to("cpu", config.torch_dtype)
+    marks = [time.process_time()]
+    with fixed_threads(1):
+        seed_everything(experiment.seed)
+        network = build_network(experiment.model, experiment.settings, config, graph, split)
+        network.to(dtype=config.torch_dtype)
+        fit(network, graph, split, config, experiment.dataset.metric, lambda *_: marks.append(time.process_time()))
+    first, *later = (after - before for before, after in pairwise(marks))
+    return Pace(once=max(0.0, first - median(later)), epoch=median(later))
+
+
+def _grands(context: Context, cells: Sequence[Cell]) -> dict[tuple[Cell, str], Trained]:
+    """GRAND's three on every dataset where it was measured, with as many runs as there is time for."""
+    plan = {
+        (cell, variant): Wanted(dataset=cell.dataset, model=GRAND, settings={"variant": variant}, tuned_as=GRAND)
+        for cell in cells
+        for variant in VARIANTS
+    }
+    work = [
+        (f"{cell.dataset}, {variant} GRAND", wanted, number)
+        for number in range(1, GRAND_RUNS + 1)
+        for (cell, variant), wanted in plan.items()
+    ]
+    train_missing(context, EXHIBIT.name, work)
+    return trained_so_far(context, EXHIBIT.name, [(key, wanted, GRAND_RUNS) for key, wanted in plan.items()])
+
+
+def _variants(context: Context, trained: Mapping[tuple[Cell, str], Trained]) -> Iterable[Timed]:
+    for (cell, variant), one in trained.items():
+        if one.finished:
+            seconds = pace_of(experiment_of(context, one.wanted, 1)).of_run([run.to_json() for run in one.finished])
+            yield Timed(cell, seconds, 100 * mean(run.test or 0.0 for run in one.finished), SHORT[variant])
+
+
+def _figure(
+    exhibit: Exhibit,
+    points: Sequence[Timed],
+    columns: Sequence[str],
+    caption: Mapping[str, str],
+    further: Mapping[str, Any] | None = None,
+) -> tuple[CurveData]:
     silent = "Grey points without a name: the other models. " if len(points) > NAMES * len(columns) else ""
     return exhibit.figure(
-        caption=f"{finding} {CAPTION.format(silent=silent)}",
+        caption=f"{_finding(points, columns)} {CAPTION.format(silent=silent, **caption)}",
         panels=tuple(_panel(column, [p for p in points if p.cell.column == column]) for column in columns),
         columns=min(3, len(columns)),
-        provenance={"cells": [point.cell.name for point in points if point.cell.column in columns]},
+        provenance={"cells": [point.cell.name for point in points if point.cell.column in columns], **(further or {})},
     )
 
 
 def timed(records: Iterable[tuple[Cell, Mapping[str, Any]]]) -> Iterable[Timed]:
     """The cells that have a finished run with a time."""
     for cell, record in records:
-        runs = [run for run in record["runs"] if run["status"] == "ok" and run["seconds"]]
-        if runs:
+        if runs := _finished(record):
             yield Timed(cell, median(run["seconds"] for run in runs), 100 * mean(run["test"] for run in runs))
 
 
@@ -106,7 +231,7 @@ def _finding(points: Sequence[Timed], columns: Sequence[str]) -> str:
     """On how many panels a wave network stands on the front; of a few panels, also where."""
     ahead, parts = 0, []
     for column in columns:
-        here = [p for p in points if p.cell.column == column and p.cell.tau is None]
+        here = [p for p in points if p.cell.column == column and p.whole]
         ours = [p for p in here if p.cell.row in OURS]
         on = [ROWS[p.cell.row].title for p in front(here) if p.cell.row in OURS]
         ahead += bool(on)
@@ -133,15 +258,15 @@ def _title(column: str) -> str:
 def _panel(column: str, points: list[Timed]) -> Panel:
     dataset = column.split(".")[0]
     rows = [row for row in ROWS if any(point.cell.row == row for point in points)]
-    whole = [point for point in points if point.cell.tau is None]
+    whole = [point for point in points if point.whole]
     fastest = min(point.seconds for point in points)
     ahead = front(whole)
     named = list(dict.fromkeys([*OURS, *(p.cell.row for p in ahead[:-4:-1]), *SPOKEN]))[:NAMES]
     series = [
-        _series(row, [p for p in points if p.cell.row == row and (p.cell.tau is None) == best], fastest, named)
+        _series(row, [p for p in points if p.cell.row == row and p.whole == best], fastest, named)
         for best in (False, True)
         for row in rows
-        if any(point.cell.row == row and (point.cell.tau is None) == best for point in points)
+        if any(point.cell.row == row and point.whole == best for point in points)
     ]
     edge = Series(label="", key="front", x=numbers([p.seconds for p in ahead]), y=numbers([p.score for p in ahead]))
     return Panel(
@@ -170,11 +295,13 @@ def _below(points: Sequence[Timed]) -> str:
 
 
 def _series(row: str, points: list[Timed], fastest: float, named: Sequence[str]) -> Series:
-    """The best cell of a row, or those with a fixed tau in its order, of which the ends say theirs."""
+    """The best cell of a row, its cells with a fixed tau, of which the ends say theirs, or GRAND's variants."""
     points = sorted(points, key=lambda point: point.cell.tau or 0.0)
     marks = []
     for place, point in enumerate(points):
-        if point.cell.tau is not None:
+        if point.variant:
+            marks.append(f"GRAND-{point.variant} ({point.seconds / fastest:.1f}x)")
+        elif point.cell.tau is not None:
             marks.append(f"τ={point.cell.tau:g}" if place in (0, len(points) - 1) else "")
         else:
             marks.append(f"{ROWS[row].title} ({point.seconds / fastest:.1f}x)" if row in named else "")
