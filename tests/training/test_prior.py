@@ -20,6 +20,8 @@ from gwn.training.metrics import METRICS
 from gwn.training.outputs import warnings_of
 from gwn.training.prior import (
     MOST_STEPS,
+    PLAIN_STEPS,
+    PSEUDO,
     Prior,
     PriorCorrection,
     cost_of_shift,
@@ -67,6 +69,22 @@ def test_expectation_maximisation_finds_the_shares_and_bayes_rule_the_posterior(
     found = (POSTERIOR.double().log() + log_ratio(torch.tensor([0.9, 0.1]), train)).softmax(1)
     expected = POSTERIOR.double() * torch.tensor([0.9, 0.1])
     torch.testing.assert_close(found, expected / expected.sum(1, keepdim=True), rtol=1e-6, atol=1e-8)
+
+
+def test_answers_that_differ_little_still_say_how_frequent_the_classes_are() -> None:
+    """Plain steps are then so small that a thousand of them do not arrive; forty thousand do."""
+    draw, nodes, truth = torch.Generator().manual_seed(0), 50_000, torch.tensor([0.5, 0.3, 0.2], dtype=torch.float64)
+    classes = torch.multinomial(truth, nodes, replacement=True, generator=draw)
+    # a Gaussian of deviation s whose mean is s² higher for the class itself is its own log likelihood ratio
+    logits = 0.1 * torch.randn(nodes, 3, generator=draw) + 0.01 * nn.functional.one_hot(classes, 3)
+    train = torch.full((3,), 1 / 3, dtype=torch.float64)
+    target, steps = estimated_shares(logits, train)
+    assert PLAIN_STEPS < steps < MOST_STEPS
+    p, limit = logits.double().softmax(1) / train, train
+    for _ in range(40_000):
+        limit = (limit * (p.t() @ (p @ limit).reciprocal()) + PSEUDO) / (nodes + 3 * PSEUDO)
+    torch.testing.assert_close(target, limit, rtol=0, atol=1e-4)
+    torch.testing.assert_close(target, truth, rtol=0, atol=0.1)
 
 
 def test_without_a_shift_nothing_changes() -> None:
@@ -155,7 +173,7 @@ def test_shares_that_cannot_be_found_end_the_run_in_one_line() -> None:
             return self.logits.expand(x.shape[0], 2)
 
     uneven, config = replace(SPLIT, train=SPLIT.train[:14]), TrainConfig(prior="em", epochs=2, lr=1e-9, device="cpu")
-    with pytest.raises(Diverged, match=r"prior=em did not converge in 1000 steps.*use prior=validation"):
+    with pytest.raises(Diverged, match=r"prior=em did not converge: .*use prior=validation"):
         fit(Shares(), GRAPH, uneven, config)
     assert fit(Shares(), GRAPH, uneven, replace(config, prior="validation")).test == pytest.approx(0.9)
 

@@ -34,9 +34,15 @@ PRIORS = ("none", "validation", "em")
 PSEUDO = 0.5
 """Nodes that every class has before any is counted."""
 
-MOST_STEPS = 1000
+PLAIN_STEPS = 1000
+MOST_STEPS = 4000
+"""Of expectation maximisation; those after `PLAIN_STEPS` leap, because answers that hardly differ take small steps."""
+
 CONVERGED = 1e-6
 """Half the sum of what a step changes of the shares; below it, `em` has found them."""
+
+UNCERTAIN = 0.2
+"""Half the sum of the shares' standard errors; above it, the answers do not say how frequent the classes are."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,19 +102,54 @@ def counted_shares(y: Tensor, train: Tensor) -> Tensor:
 def estimated_shares(logits: Tensor, train: Tensor) -> tuple[Tensor, int]:
     """pi_target [c] by expectation maximisation over these nodes, and its steps; `MOST_STEPS` if it did not converge.
 
-    The likelihood is concave in pi, so that it has one maximum wherever the iteration starts.
+    The likelihood is concave in pi, so that it has one maximum wherever the iteration starts. Where plain steps are too
+    small to arrive, two of them say where the next ones lead, and a leap goes there (SQUAREM: Varadhan and Roland,
+    Scandinavian Journal of Statistics 2008), unless the likelihood falls on the way.
     """
     seen = (train > 0).nonzero().flatten()
     pi_train, nodes = train[seen], logits.shape[0]
     if nodes == 0 or not bool(torch.isfinite(logits).all()):
         return train, 0
     p = logits.double()[:, seen].softmax(1) / pi_train
+
+    def step(pi: Tensor) -> Tensor:
+        q = pi * (p.t() @ (p @ pi).reciprocal())  # sum_i q_i(c)
+        return (q + PSEUDO) / (nodes + PSEUDO * seen.numel())
+
+    def likelihood(pi: Tensor) -> Tensor:
+        return (p @ pi).log().sum() + PSEUDO * pi.log().sum()
+
     pi, steps, moved = pi_train, 0, 1.0
     while steps < MOST_STEPS and moved >= CONVERGED:
-        q = pi * (p.t() @ (p @ pi).reciprocal())  # sum_i q_i(c)
-        new = (q + PSEUDO) / (nodes + PSEUDO * seen.numel())
-        moved, pi, steps = float((new - pi).abs().sum() / 2), new, steps + 1
+        new = step(pi)
+        moved, steps = float((new - pi).abs().sum() / 2), steps + 1
+        if steps > PLAIN_STEPS:
+            new = _leap(pi, new, step(new), likelihood)
+            steps += 1
+        pi = new
+    if steps > PLAIN_STEPS and _standard_error(p, pi) > UNCERTAIN:
+        steps = MOST_STEPS  # that maximum is one of the half nodes, not of the answers
     return torch.zeros_like(train).index_copy(0, seen, pi), steps
+
+
+def _standard_error(p: Tensor, pi: Tensor) -> float:
+    """Of the shares, by the curvature of the likelihood along those that sum to one: half the sum over the classes."""
+    scaled = p / (p @ pi)[:, None]
+    within = torch.eye(pi.numel(), dtype=p.dtype) - 1 / pi.numel()
+    variance = torch.linalg.pinv(within @ (scaled.t() @ scaled) @ within, rtol=1e-12).diagonal()
+    return float(variance.clamp_min(0).sqrt().sum() / 2)
+
+
+def _leap(first: Tensor, second: Tensor, third: Tensor, likelihood: Callable[[Tensor], Tensor]) -> Tensor:
+    """Where the steps from `first` to `second` and on to `third` lead, or `third` where that is no better."""
+    change = second - first
+    bend = third - second - change
+    if float(bend.norm()) == 0.0:
+        return third
+    reach = change.norm() / bend.norm()
+    there = first + 2 * reach * change + reach.square() * bend
+    there = (there / there.sum()).clamp_min(1e-12)
+    return there if bool(likelihood(there) > likelihood(third)) else third
 
 
 class PriorCorrection:
@@ -180,6 +221,6 @@ def require_converged(prior: Prior) -> None:
     """Refuse shares that expectation maximisation had not found when it ended."""
     if prior.steps >= MOST_STEPS:
         raise Diverged(
-            f"prior=em did not converge in {MOST_STEPS} steps: the network's answers hardly differ from node to node, "
-            f"so they do not say how frequent the classes are; use prior=validation, or a model that learns more"
+            "prior=em did not converge: the network's answers hardly differ from node to node, so they do not say how "
+            "frequent the classes are; use prior=validation, or a model that learns more"
         )
