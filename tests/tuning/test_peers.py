@@ -37,7 +37,8 @@ def test_own_dimensions_are_settings_and_come_before_the_shared_ones(model: str)
     names = [dimension.setting for dimension in SPACE.dimensions_of(spec)]
     assert {dimension.setting for dimension in own} <= {*spec.settings(), *TrainConfig.__dataclass_fields__}
     assert names[: len(own)] == [dimension.setting for dimension in own]
-    assert len({*names}) == len(names)
+    labels = [dimension.label or dimension.setting for dimension in SPACE.dimensions_of(spec)]
+    assert len({*labels}) == len(labels), "a sampler tells choices apart by their labels"
     assert ({"lr", "weight_decay"} <= {*names}) == spec.gradients
 
 
