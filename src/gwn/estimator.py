@@ -69,8 +69,8 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
     time          seconds for "auto"
     runs          so many networks, each with its own seed and validation nodes; probabilities are their mean
     validation    share of the labelled nodes on which the epoch is chosen; all others are trained on
-    prior         "em" or "validation": correct for classes that are not as frequent elsewhere as among the training
-                  nodes (see `gwn.training.prior`); "none": leave the answers as they are
+    prior         "em", "validation" or "calibrated": correct for classes that are not as frequent elsewhere as among
+                  the training nodes (see `gwn.training.prior`); "none": leave the answers as they are
     settings      settings of the model and of its training by name: see `gwn models NAME`
     epochs        at most this many; None for the usual number
     random_state  the same number gives the same predictions; with "auto" only where the time allows the same trials

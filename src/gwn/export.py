@@ -35,7 +35,10 @@ TOLERANCE = 1e-5
 CHECKED_VALUES = 20_000_000
 """Feature values of the graph on which the file is checked; of a larger graph the first nodes."""
 
-PRIOR_USE = "add log(target) - log(train) of its class to each logit; nothing where train is 0"
+PRIOR_USE = (
+    "multiply all logits by scale where there is one; add log(target) - log(train) of its class to each; nothing where "
+    "train is 0"
+)
 
 EXPORTABLE = (
     *("gwn-sym", "gwn-fa", "gwn-plus", "mlp", "gcn", "graphsage", "sgc", "appnp", "gcn-tuned", "sage-tuned"),

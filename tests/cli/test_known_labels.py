@@ -51,4 +51,4 @@ def test_a_prior_from_training_to_predictions(tmp_path: Path, tables: tuple[Path
     assert len(pd.read_csv(tmp_path / "same.csv")) == 60
     refused = command("train", *given, "--prior", "test", "--runs", "1")
     assert refused.returncode == 2
-    assert "known: em, none, validation" in refused.stderr
+    assert "known: calibrated, em, none, validation" in refused.stderr

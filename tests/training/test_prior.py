@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,11 +20,13 @@ from gwn.training.config import effective_settings
 from gwn.training.metrics import METRICS
 from gwn.training.outputs import warnings_of
 from gwn.training.prior import (
+    FAITH,
     MOST_STEPS,
     PLAIN_STEPS,
     PSEUDO,
     Prior,
     PriorCorrection,
+    calibration,
     cost_of_shift,
     counted_shares,
     estimated_shares,
@@ -85,6 +88,47 @@ def test_answers_that_differ_little_still_say_how_frequent_the_classes_are() -> 
         limit = (limit * (p.t() @ (p @ limit).reciprocal()) + PSEUDO) / (nodes + 3 * PSEUDO)
     torch.testing.assert_close(target, limit, rtol=0, atol=1e-4)
     torch.testing.assert_close(target, truth, rtol=0, atol=0.1)
+
+
+def test_calibration_finds_the_factor_and_the_shares_of_answers_that_say_too_little() -> None:
+    """Exact posteriors of balanced classes, said in a whisper: the counts alone would then add too much."""
+    others = torch.cat([SPLIT.val, SPLIT.test])
+    train = train_shares(GRAPH.labels[SPLIT.train], 2)
+    said = 0.25 * logits_of(GRAPH)
+    target, scale = calibration(said[others].repeat(50, 1), GRAPH.labels[others].repeat(50), train)
+    assert abs(scale - 4.0) < 1.0
+    assert abs(float(target[0]) - 0.9) < 0.05
+    plain, scaled = (accuracy_of(how, said) for how in ("validation", "calibrated"))
+    assert scaled >= plain
+
+
+def accuracy_of(how: str, said: Tensor) -> float:
+    """On the test nodes, corrected by the labels of the validation nodes."""
+    y = GRAPH.labels
+    correction = PriorCorrection(how, y[SPLIT.train], y[SPLIT.val], ("a", "b"), None, halves=True)
+    _, test, found = correction(said[SPLIT.val], said[SPLIT.test], said[:0])
+    assert torch.equal(test, Prior.from_json(found.to_json()).apply(said[SPLIT.test]))
+    return float((test.argmax(1) == y[SPLIT.test]).double().mean())
+
+
+def test_calibration_is_a_maximum_and_survives_labels_that_say_nothing() -> None:
+    draw, train = torch.Generator().manual_seed(1), torch.full((4,), 0.25, dtype=torch.float64)
+    logits, y = torch.randn(200, 4, generator=draw), torch.randint(3, (200,), generator=draw)
+    target, scale = calibration(logits, y, train)
+
+    def merit(factor: float, bias: Tensor) -> float:
+        said = nn.functional.cross_entropy(factor * logits.double() + bias, y, reduction="sum")
+        return -float(said) - FAITH * ((factor - 1) ** 2 + float(bias.square().sum())) / 2
+
+    bias = log_ratio(target, train)
+    bias = bias - bias.mean()  # a common bias changes nothing but what it costs
+    best = merit(scale, bias)
+    for change in (1e-3, -1e-3):
+        assert merit(scale + change, bias) < best
+        assert all(merit(scale, bias + change * unit) < best for unit in torch.eye(4, dtype=torch.float64))
+    assert 0 < float(target[3]) < 0.05, "a class that no label has is rare, not ruled out"
+    assert calibration(logits[:0], y[:0], train) == (train, 1.0)
+    assert calibration(logits * math.nan, y, train)[1] == 1.0
 
 
 def test_without_a_shift_nothing_changes() -> None:

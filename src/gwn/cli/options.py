@@ -49,7 +49,8 @@ Features = Annotated[
 
 PRIOR_HELP = (
     "Correct answers for classes that are not as frequent elsewhere as among the training nodes: em estimates their "
-    "shares from the unlabelled nodes, validation counts validation labels, none leaves answers as they are."
+    "shares from the unlabelled nodes, validation counts validation labels, calibrated also fits a factor to them, "
+    "none leaves answers as they are."
 )
 PRIOR_AND_ROC_AUC = (
     "prior: ROC-AUC asks for the order of the nodes, which a prior does not change; it changes the probabilities alone"

@@ -62,8 +62,8 @@ class TrainConfig:
                     other half; "none": features alone. See `gwn.training.label_input`
     smooth          "correct": what the trained network says is corrected by its errors on training nodes and smoothed,
                     as far as validation likes it; "none": as it is. See `gwn.training.smoothing`
-    prior           "validation" or "em": answers are corrected for classes that are as frequent among the training
-                    nodes as they are not elsewhere; "none": as they are. See `gwn.training.prior`
+    prior           "validation", "em" or "calibrated": answers are corrected for classes that are as frequent among
+                    the training nodes as they are not elsewhere; "none": as they are. See `gwn.training.prior`
     select          "score": the epoch with the highest validation score is kept (ties: lower loss); "loss": that with
                     the lowest validation loss (ties: higher score)
     stopping        "paper": stop when the validation loss exceeds the mean of the last ten; "patience": stop after

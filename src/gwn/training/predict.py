@@ -442,4 +442,10 @@ def _prior_of(runs: Sequence[RunResult], y: Tensor, classes: int, config: TrainC
         return None
     train = train_shares(y.cpu(), classes, balanced_weights(y.cpu(), classes, config))
     target = np.mean([prior.target for prior in found], axis=0)
-    return Prior(source=found[0].source, train=tuple(train.tolist()), target=tuple(target.tolist())).to_json()
+    mean = Prior(
+        source=found[0].source,
+        train=tuple(train.tolist()),
+        target=tuple(target.tolist()),
+        scale=float(np.mean([prior.scale for prior in found])),
+    )
+    return mean.to_json()

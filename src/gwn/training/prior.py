@@ -12,6 +12,10 @@ so the logits of every node get `log pi_target - log pi_train`, before the epoch
     em           the limit of pi(c) <- (sum_i q_i(c) + 1/2) / (n + C/2), with q_i(c) proportional to
                  p(c | i) pi(c) / pi_train(c), over the n nodes that do not train (Saerens, Latinne and Decaestecker,
                  Neural Computation 2002). It reads no label beyond those of the training nodes
+    calibrated   what the labels of validation nodes make most likely, `log pi_target - log pi_train` and a factor on
+                 all logits at once, cross-fitted like the counts (bias-corrected temperature scaling: Alexandari,
+                 Kundaje and Shrikumar, ICML 2020). Bayes' rule asks for probabilities, and a network with a strong
+                 decay says too little of what it knows: to its answers, the counts alone would add too much
 
 The 1/2 keeps a class that is not found anywhere from being ruled out. With class weights `pi_train` is what the loss
 sees: weights times counts. Only classes that training has seen have a prior; the logits of others stay.
@@ -29,7 +33,7 @@ from torch import Tensor
 from gwn.data.splits import NOTICEABLE_SHIFT
 from gwn.errors import Diverged, GWNError
 
-PRIORS = ("none", "validation", "em")
+PRIORS = ("none", "validation", "em", "calibrated")
 
 PSEUDO = 0.5
 """Nodes that every class has before any is counted."""
@@ -41,6 +45,11 @@ MOST_STEPS = 4000
 CONVERGED = 1e-6
 """Half the sum of what a step changes of the shares; below it, `em` has found them."""
 
+FAITH = 0.1
+"""Of `calibrated`: one over the variance that its factor and biases have before any label is seen."""
+
+NEWTON_STEPS = 20
+
 UNCERTAIN = 0.2
 """Half the sum of the shares' standard errors; above it, the answers do not say how frequent the classes are."""
 
@@ -49,28 +58,33 @@ UNCERTAIN = 0.2
 class Prior:
     """Shares of the classes among the training nodes and where the network is to answer, [c] each.
 
-    source   "validation" or "em"
-    steps    of expectation maximisation; 0 for counts
+    source   "validation", "em" or "calibrated"
+    steps    of expectation maximisation; 0 for the others
+    scale    what the logits are multiplied with before
     """
 
     source: str
     train: tuple[float, ...]
     target: tuple[float, ...]
     steps: int = 0
+    scale: float = 1.0
 
     def to_json(self) -> dict[str, Any]:
-        return {"source": self.source, "train": list(self.train), "target": list(self.target), "steps": self.steps}
+        scale = {} if self.scale == 1.0 else {"scale": self.scale}
+        shares = {"train": list(self.train), "target": list(self.target)}
+        return {"source": self.source, **shares, "steps": self.steps, **scale}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Prior:
         """Back from `to_json`."""
         shares = {name: tuple(float(share) for share in data[name]) for name in ("train", "target")}
-        return cls(source=str(data["source"]), steps=int(data["steps"]), **shares)
+        return cls(source=str(data["source"]), steps=int(data["steps"]), scale=float(data.get("scale", 1.0)), **shares)
 
     def apply(self, logits: Tensor) -> Tensor:
         """The logits [n, c] for nodes whose classes have the shares `target`."""
         target, train = (torch.tensor(shares, dtype=torch.float64) for shares in (self.target, self.train))
-        return logits + log_ratio(target, train).to(logits)
+        scaled = logits if self.scale == 1.0 else logits * self.scale
+        return scaled + log_ratio(target, train).to(logits)
 
 
 def corrected(logits: Tensor, prior: Mapping[str, Any] | None) -> Tensor:
@@ -152,10 +166,49 @@ def _leap(first: Tensor, second: Tensor, third: Tensor, likelihood: Callable[[Te
     return there if bool(likelihood(there) > likelihood(third)) else third
 
 
+def calibration(logits: Tensor, y: Tensor, train: Tensor) -> tuple[Tensor, float]:
+    """pi_target [c] and the factor on the logits that make the classes `y` of these nodes most likely.
+
+    The likelihood of `softmax(a z + b)` is concave in the factor a and the biases b = log pi_target - log pi_train;
+    Newton's method finds its maximum, with a Gaussian around a = 1, b = 0 for what the labels do not say.
+    """
+    seen = (train > 0).nonzero().flatten()
+    nodes, classes = logits.shape[0], seen.numel()
+    if nodes == 0 or not bool(torch.isfinite(logits).all()):
+        return train, 1.0
+    z = logits.double()[:, seen]
+    z = z - z.mean(1, keepdim=True)  # a constant of a node changes nothing, but would make the factor ill-conditioned
+    truth = (y[:, None] == seen).double()
+    chosen = torch.cat([torch.ones(1, dtype=z.dtype), torch.zeros(classes, dtype=z.dtype)]).to(z.device)
+    usual = chosen.clone()
+
+    def merit(at: Tensor) -> Tensor:
+        said = (at[0] * z + at[1:]).log_softmax(1)
+        return (truth * said).sum() - FAITH * (at - usual).square().sum() / 2
+
+    for _ in range(NEWTON_STEPS):
+        q = (chosen[0] * z + chosen[1:]).softmax(1)
+        slope = torch.cat([((truth - q) * z).sum().reshape(1), (truth - q).sum(0)]) - FAITH * (chosen - usual)
+        spread = q * (z - (q * z).sum(1, keepdim=True))  # d q / d a
+        curvature = torch.zeros(classes + 1, classes + 1, dtype=z.dtype, device=z.device)
+        curvature[0, 0] = (spread * z).sum()
+        curvature[0, 1:] = curvature[1:, 0] = spread.sum(0)
+        curvature[1:, 1:] = q.sum(0).diag() - q.t() @ q
+        curvature.diagonal().add_(FAITH)
+        step = torch.linalg.solve(curvature, slope)
+        while not bool(merit(chosen + step) >= merit(chosen)) and float(step.abs().max()) > CONVERGED:
+            step = step / 2
+        chosen = chosen + step
+        if float(step.abs().max()) <= CONVERGED:
+            break
+    target = (train[seen].log() + chosen[1:]).softmax(0)
+    return torch.zeros_like(train).index_copy(0, seen, target), float(chosen[0])
+
+
 class PriorCorrection:
     """The correction of one run: what it has to know beforehand, and what it makes of the answers of an epoch.
 
-    how       "validation" or "em"
+    how       "validation", "em" or "calibrated"
     y_train   classes of the training nodes, and `weights` of the classes in the loss
     y_val     those of the validation nodes
     halves    whether validation nodes are scored with the counts of their other half. ROC-AUC does without: it asks
@@ -169,11 +222,11 @@ class PriorCorrection:
             raise GWNError(f"prior={how} needs classes; here are numbers to predict: leave it out")
         self.how, self.y_val, self.halves = how, y_val, halves
         self.train = train_shares(y_train, len(names), weights)
-        if how == "validation":
+        if how in ("validation", "calibrated"):
             unseen = torch.bincount(y_val, minlength=len(names)).masked_fill(self.train > 0, 0)
             if bool(unseen.any()):
                 raise GWNError(
-                    f"prior=validation needs every class of a validation node among the training nodes; "
+                    f"prior={how} needs every class of a validation node among the training nodes; "
                     f"{names[int(unseen.argmax())]!r} has {int(unseen.max())} to validate and none to train on: "
                     f"use prior=em, or another split"
                 )
@@ -184,19 +237,29 @@ class PriorCorrection:
         """Corrected logits of validation and test, and the prior; `others` are nodes that are in no part."""
         if self.how == "em":
             target, steps = estimated_shares(torch.cat([val, test, others]), self.train)
+            found = self._prior(target, steps=steps)
         else:
-            target, steps = counted_shares(self.y_val, self.train), 0
-        shift = log_ratio(target, self.train).to(val)
-        found = Prior(source=self.how, train=tuple(self.train.tolist()), target=tuple(target.tolist()), steps=steps)
-        return self._of_validation(val, shift), test + shift, found
+            found = self._of_labels(val, self.y_val)
+        return self._of_validation(val, found), found.apply(test), found
 
-    def _of_validation(self, val: Tensor, shift: Tensor) -> Tensor:
+    def _of_labels(self, said: Tensor, y: Tensor) -> Prior:
+        """From validation nodes with these answers and classes."""
+        if self.how == "validation":
+            return self._prior(counted_shares(y, self.train))
+        target, scale = calibration(said, y, self.train)
+        return self._prior(target, scale=scale)
+
+    def _prior(self, target: Tensor, *, steps: int = 0, scale: float = 1.0) -> Prior:
+        train, shares = tuple(self.train.tolist()), tuple(target.tolist())
+        return Prior(source=self.how, train=train, target=shares, steps=steps, scale=scale)
+
+    def _of_validation(self, val: Tensor, found: Prior) -> Tensor:
         first, second = self._halves
         if self.how == "em" or not self.halves or first.numel() == 0:
-            return val + shift
+            return found.apply(val)
         scored = torch.empty_like(val)
         for counted, half in ((first, second), (second, first)):
-            scored[half] = val[half] + log_ratio(counted_shares(self.y_val[counted], self.train), self.train).to(val)
+            scored[half] = self._of_labels(val[counted], self.y_val[counted]).apply(val[half])
         return scored
 
 

@@ -62,8 +62,9 @@ def compute(context: Context) -> tuple[TableData, ...]:
             "the uncorrected runs on the same splits. A corrected cell has a search of its own, as large as the "
             "uncorrected one has, and epochs are chosen after the correction. validation: shares counted among "
             "validation labels, cross-fitted; em: estimated from the answers, no label beyond the training ones is "
-            "read. A run whose estimate did not converge counts as diverged. – was not measured. Corrected figures "
-            "compare with corrected ones alone.",
+            "read; calibrated: biases and a factor that validation labels make most likely, cross-fitted. A run whose "
+            "estimate did not converge counts as diverged. – was not measured. Corrected figures compare with "
+            "corrected ones alone.",
             columns=("model", *(f"{heading(column)}, {kind}" for column in COLUMNS for kind in kinds)),
             rows=tuple(rows),
             command=f"gwn reproduce {EXHIBIT.name}",
