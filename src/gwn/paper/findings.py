@@ -26,7 +26,7 @@ from gwn.schemes import Leapfrog, count_steps
 
 PAGE, COMMAND = Path("docs/findings.md"), "python -m gwn.paper.findings"
 TIME = 10.0
-LOOKS = {"validation": "first measured", "em": "second measured"}
+LOOKS = {"validation": "first measured", "em": "second measured", "calibrated": "physical measured"}
 FEWEST = 10
 """Models that a rank correlation is taken over."""
 
