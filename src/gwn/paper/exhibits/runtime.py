@@ -169,8 +169,8 @@ def _grands(context: Context, cells: Sequence[Cell]) -> dict[tuple[Cell, str], T
     """GRAND's three on every dataset where it was measured, with as many runs as there is time for."""
     plan = {
         (cell, variant): Wanted(dataset=cell.dataset, model=GRAND, settings={"variant": variant}, tuned_as=GRAND)
+        for variant in VARIANTS  # the slowest last
         for cell in cells
-        for variant in VARIANTS
     }
     work = [
         (f"{cell.dataset}, {variant} GRAND", wanted, number)
