@@ -74,7 +74,7 @@ def test_the_variants_of_grand_are_trained_and_timed(tmp_path: Path) -> None:
     marks = [mark.split(" ")[0] for series in data.panels[0].series for mark in series.marks]
     assert {"GRAND-l", "GRAND-nl", "GRAND-nl-rw"} <= set(marks)
     assert [len(one["results"]) for one in data.provenance["runs"]] == [3, 3, 3]
-    assert "; 3 runs each" in data.caption
+    assert "; 3 of 3 runs each" in data.caption
 
 
 def test_a_pace_is_what_a_run_does_once_and_an_epoch() -> None:

@@ -101,8 +101,9 @@ def compute(context: Context) -> tuple[CurveData]:
         if point.cell.name in paces
     ]
     trained = _grands(context, [cell for cell in records if cell.column in columns and cell.row == GRAND])
-    counts = sorted(len(one.runs) for one in trained.values())
-    runs = f"{' to '.join(map(str, sorted({*counts[:1], *counts[-1:]})))} runs each" if counts else "not trained yet"
+    counts = sorted({len(one.runs) for one in trained.values()})
+    span = " to ".join(str(count) for count in counts[:1] + counts[1:][-1:])
+    runs = f"{span} of {GRAND_RUNS} runs each" if counts else "not trained yet"
     further = {
         "paces": {name: pace._asdict() for name, pace in paces.items()},
         "runs": [one.describe() for one in trained.values()],
