@@ -262,7 +262,8 @@ def _panel(column: str, points: list[Timed]) -> Panel:
     whole = [point for point in points if point.whole]
     fastest = min(point.seconds for point in points)
     ahead = front(whole)
-    named = list(dict.fromkeys([*OURS, *(p.cell.row for p in ahead[:-4:-1]), *SPOKEN]))[:NAMES]
+    names = dict.fromkeys([*OURS, *(p.cell.row for p in ahead[:-4:-1]), *SPOKEN])
+    named = list(names)[: NAMES - sum(bool(point.variant) for point in points)]
     series = [
         _series(row, [p for p in points if p.cell.row == row and p.whole == best], fastest, named)
         for best in (False, True)
