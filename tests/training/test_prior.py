@@ -131,6 +131,20 @@ def test_calibration_is_a_maximum_and_survives_labels_that_say_nothing() -> None
     assert calibration(logits * math.nan, y, train)[1] == 1.0
 
 
+def test_answers_that_contradict_the_labels_are_not_turned_round() -> None:
+    train, y = torch.tensor([0.5, 0.5], dtype=torch.float64), torch.arange(100) % 2
+    wrong = 3.0 * nn.functional.one_hot(1 - y, 2).double()
+    target, scale = calibration(wrong, y, train)
+    assert scale == 1.0
+    assert torch.equal(target, counted_shares(y, train))
+
+
+def test_calibration_refuses_a_class_that_never_trained() -> None:
+    y_train, y_val = torch.tensor([0, 0, 1]), torch.tensor([0, 1, 2])
+    with pytest.raises(GWNError, match=r"prior=calibrated needs every class .*'c' has 1 to validate and none"):
+        PriorCorrection("calibrated", y_train, y_val, NAMES, None, halves=True)
+
+
 def test_without_a_shift_nothing_changes() -> None:
     train = torch.tensor([0.5, 0.5], dtype=torch.float64)
     target, _ = estimated_shares(logits_of(GRAPH)[SPLIT.train].repeat(50, 1), train)

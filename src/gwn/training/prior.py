@@ -18,7 +18,8 @@ so the logits of every node get `log pi_target - log pi_train`, before the epoch
                  decay says too little of what it knows: to its answers, the counts alone would add too much
 
 The 1/2 keeps a class that is not found anywhere from being ruled out. With class weights `pi_train` is what the loss
-sees: weights times counts. Only classes that training has seen have a prior; the logits of others stay.
+sees: weights times counts. Only classes that training has seen have a prior; the logits of others stay. Shares are
+found on the CPU, in double precision, which not every device has.
 """
 
 from __future__ import annotations
@@ -100,7 +101,7 @@ def log_ratio(target: Tensor, train: Tensor) -> Tensor:
 
 def train_shares(y: Tensor, classes: int, weights: Tensor | None = None) -> Tensor:
     """pi_train [c] of the training nodes' classes `y`, as the loss with these class weights sees them."""
-    counts = torch.bincount(y, minlength=classes).double()
+    counts = torch.bincount(y.cpu(), minlength=classes).double()
     counts = counts if weights is None else counts * weights.to(counts)
     return counts / counts.sum()
 
@@ -108,7 +109,7 @@ def train_shares(y: Tensor, classes: int, weights: Tensor | None = None) -> Tens
 def counted_shares(y: Tensor, train: Tensor) -> Tensor:
     """pi_target [c] from the classes `y` of some nodes, over the classes that training has seen."""
     seen = train > 0
-    counts = torch.bincount(y, minlength=train.numel()).double() + PSEUDO
+    counts = torch.bincount(y.cpu(), minlength=train.numel()).double() + PSEUDO
     counts = torch.where(seen, counts, 0.0)
     return counts / counts.sum()
 
@@ -124,7 +125,7 @@ def estimated_shares(logits: Tensor, train: Tensor) -> tuple[Tensor, int]:
     pi_train, nodes = train[seen], logits.shape[0]
     if nodes == 0 or not bool(torch.isfinite(logits).all()):
         return train, 0
-    p = logits.double()[:, seen].softmax(1) / pi_train
+    p = logits.cpu().double()[:, seen].softmax(1) / pi_train
 
     def step(pi: Tensor) -> Tensor:
         q = pi * (p.t() @ (p @ pi).reciprocal())  # sum_i q_i(c)
@@ -176,10 +177,10 @@ def calibration(logits: Tensor, y: Tensor, train: Tensor) -> tuple[Tensor, float
     nodes, classes = logits.shape[0], seen.numel()
     if nodes == 0 or not bool(torch.isfinite(logits).all()):
         return train, 1.0
-    z = logits.double()[:, seen]
+    z = logits.cpu().double()[:, seen]
     z = z - z.mean(1, keepdim=True)  # a constant of a node changes nothing, but would make the factor ill-conditioned
-    truth = (y[:, None] == seen).double()
-    chosen = torch.cat([torch.ones(1, dtype=z.dtype), torch.zeros(classes, dtype=z.dtype)]).to(z.device)
+    truth = (y.cpu()[:, None] == seen).double()
+    chosen = torch.cat([torch.ones(1, dtype=z.dtype), torch.zeros(classes, dtype=z.dtype)])
     usual = chosen.clone()
 
     def merit(at: Tensor) -> Tensor:
@@ -190,7 +191,7 @@ def calibration(logits: Tensor, y: Tensor, train: Tensor) -> tuple[Tensor, float
         q = (chosen[0] * z + chosen[1:]).softmax(1)
         slope = torch.cat([((truth - q) * z).sum().reshape(1), (truth - q).sum(0)]) - FAITH * (chosen - usual)
         spread = q * (z - (q * z).sum(1, keepdim=True))  # d q / d a
-        curvature = torch.zeros(classes + 1, classes + 1, dtype=z.dtype, device=z.device)
+        curvature = torch.zeros(classes + 1, classes + 1, dtype=z.dtype)
         curvature[0, 0] = (spread * z).sum()
         curvature[0, 1:] = curvature[1:, 0] = spread.sum(0)
         curvature[1:, 1:] = q.sum(0).diag() - q.t() @ q
@@ -201,6 +202,8 @@ def calibration(logits: Tensor, y: Tensor, train: Tensor) -> tuple[Tensor, float
         chosen = chosen + step
         if float(step.abs().max()) <= CONVERGED:
             break
+    if float(chosen[0]) <= 0.0:  # answers that contradict the labels are not turned round: their order stays
+        return counted_shares(y, train), 1.0
     target = (train[seen].log() + chosen[1:]).softmax(0)
     return torch.zeros_like(train).index_copy(0, seen, target), float(chosen[0])
 
@@ -223,7 +226,7 @@ class PriorCorrection:
         self.how, self.y_val, self.halves = how, y_val, halves
         self.train = train_shares(y_train, len(names), weights)
         if how in ("validation", "calibrated"):
-            unseen = torch.bincount(y_val, minlength=len(names)).masked_fill(self.train > 0, 0)
+            unseen = torch.bincount(y_val.cpu(), minlength=len(names)).masked_fill(self.train > 0, 0)
             if bool(unseen.any()):
                 raise GWNError(
                     f"prior={how} needs every class of a validation node among the training nodes; "
