@@ -18,6 +18,7 @@ from gwn.adjacency import Adjacency
 from gwn.data.splits import Split
 from gwn.errors import Diverged, GWNError
 from gwn.graph import Graph
+from gwn.memory import freed_blocks_kept
 from gwn.models import MODELS
 from gwn.models.peers.boosted import BoostedTrees
 from gwn.networks import GWN
@@ -149,6 +150,7 @@ def train_task(
     return replace(best, epochs=epoch, seconds=seconds, curves=curves, outputs=task.outputs(), loss_fell=fell)
 
 
+@freed_blocks_kept()
 def train_epochs(model: nn.Module, task: Task, config: TrainConfig) -> None:
     """Train all epochs and keep the last one: nothing is validated."""
     optimizer = make_optimizer(model, config)
@@ -246,6 +248,7 @@ def seed_everything(seed: int, deterministic: bool = False) -> None:
     torch.use_deterministic_algorithms(deterministic)
 
 
+@freed_blocks_kept()
 def fit(
     model: nn.Module,
     graph: Graph,
