@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import sys
+import time
 
 import pytest
 import torch
 
-from gwn.memory import freed_blocks_kept, resident_bytes
+from gwn.memory import BETWEEN_LOOKS, freed_blocks_kept, resident_bytes
 
 BLOCK = 200_000_000
 """Bytes, far above what the rest of a test takes meanwhile."""
@@ -43,3 +44,16 @@ def test_it_ends_with_an_error_too() -> None:
         take_and_free()
         raise ZeroDivisionError
     assert resident_bytes() - before < BLOCK / 2
+
+
+@needs_glibc
+def test_what_grows_goes_back_after_an_epoch() -> None:
+    with freed_blocks_kept() as after_epoch:
+        after_epoch()
+        first = resident_bytes()
+        torch.ones((BLOCK + first) // 4)
+        grown = resident_bytes()
+        time.sleep(BETWEEN_LOOKS)
+        after_epoch()
+        assert grown - first > BLOCK / 2
+        assert resident_bytes() - first < BLOCK / 2

@@ -9,7 +9,8 @@ from __future__ import annotations
 import ctypes
 import re
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
 
@@ -65,26 +66,43 @@ def _process_peak() -> float | None:
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _MMAP_MAX = -1, -3, -4
 """Names of `malloc.h`: what `mallopt` takes."""
+GROWN = 1.25
+"""Times what an epoch left behind: from there on what was freed is scattered too much to be of use."""
+BETWEEN_LOOKS = 0.1
 
 
 @contextmanager
-def freed_blocks_kept() -> Iterator[None]:
-    """What a training step frees stays with the process until the end, for the next step.
+def freed_blocks_kept(wanted: bool = True) -> Iterator[Callable[[], None]]:
+    """What a training step frees stays with the process for the next one; call what this yields after every epoch.
 
     The C library of Linux (glibc) maps every block above 32 MB for itself and gives it back when it is freed; the
     system must then clear the same memory anew in every step, which is two fifths of a step with ten million edges.
-    In here all blocks come from the heap, which only grows. Afterwards large blocks are mapped again and what is free
-    goes back. Other C libraries have no such rule, or none that can be set: nothing is done there.
+    In here all blocks come from the heap, which is not cut back. A block of PyTorch begins at a multiple of 64 bytes,
+    so it may not fit where one of its size was freed: where the process has grown, what is free goes back after all.
+    Afterwards large blocks are mapped again. Other C libraries have no such rule, or none that can be set: nothing is
+    done there.
     """
-    library = ctypes.CDLL(None) if sys.platform == "linux" else None
-    if not hasattr(library, "gnu_get_libc_version"):
-        yield
+    library = ctypes.CDLL(None) if wanted and sys.platform == "linux" else None
+    if library is None or not hasattr(library, "gnu_get_libc_version"):
+        yield lambda: None
         return
-    assert library is not None
+    after_an_epoch, looked = 0, 0.0
+
+    def look() -> None:
+        nonlocal after_an_epoch, looked
+        if time.monotonic() - looked < BETWEEN_LOOKS:
+            return
+        held, looked = resident_bytes(), time.monotonic()
+        if after_an_epoch == 0:
+            after_an_epoch = held
+        elif held > GROWN * after_an_epoch:
+            library.malloc_trim(0)
+            after_an_epoch = 0
+
     library.mallopt(_MMAP_MAX, 0)
     library.mallopt(_TRIM_THRESHOLD, -1)
     try:
-        yield
+        yield look
     finally:
         # What glibc's own moving thresholds come to in a process that has freed a large block.
         library.mallopt(_MMAP_MAX, 65536)

@@ -17,7 +17,6 @@ from gwn.distributed.parts import FolderRows, Part, Rows, cut, cut_folder, rows_
 from gwn.distributed.process_group import Message, ProcessGroup
 from gwn.errors import Diverged, GWNError, ProcessLost
 from gwn.graph import Graph
-from gwn.memory import freed_blocks_kept
 from gwn.models import model_spec
 from gwn.networks import GWN
 from gwn.training.checkpoint import Checkpoint, Checkpoints, Fit
@@ -231,7 +230,6 @@ def follow(group: ProcessGroup) -> None:
             _run(group, job, job.build(), part, share, None, None)
 
 
-@freed_blocks_kept()
 def _run(
     group: ProcessGroup,
     job: Job,

@@ -118,6 +118,8 @@ def fit_files(
 class FileTask(Task):
     """Propagated features in files: an epoch takes the chunks in random order, `batch` rows at a time."""
 
+    keeps_freed_memory = False
+
     def __init__(
         self, model: Network, train: RowReader, val: RowReader, test: RowReader, *, batch: int, loss: NodeLoss
     ) -> None:

@@ -88,6 +88,8 @@ class Task(ABC):
 
     sum_: Callable[[Tensor], Tensor] | None = None
     """Sums a tensor over all processes in place; None where there is one."""
+    keeps_freed_memory = True
+    """Whether the process may hold somewhat more than it needs, for speed."""
 
 
 def train_task(
@@ -114,34 +116,36 @@ def train_task(
         stopping.should_stop(loss, score)
     epoch = done = len(history)
     started = time.perf_counter() - (0.0 if progress is None else progress.seconds)
-    for epoch in range(done + 1, config.epochs + 1):
-        for loss_of in task.losses():
-            loss, stepped = train_step(model, loss_of, optimizer, task.sum_)
-            if not stepped:
-                raise task.diverged(epoch, loss)
-        seen = task.evaluate()
-        if not math.isfinite(seen.val_loss):
-            raise task.diverged(epoch, seen.val_loss)
-        if best is None or merit(seen.val_loss, seen.val) > merit(best.val_loss, best.val):
-            best = Fit(
-                val=seen.val,
-                test=seen.test(),
-                val_loss=seen.val_loss,
-                best_epoch=epoch,
-                epochs=epoch,
-                seconds=0.0,
-                weights={name: tensor.detach().clone() for name, tensor in model.state_dict().items()},
-            )
-        if on_epoch is not None:
-            on_epoch(epoch, seen.val)
-        history.append((seen.val_loss, seen.val))
-        train_loss.append(loss)
-        if stopping.should_stop(seen.val_loss, seen.val):
-            break
-        if checkpoints is not None and epoch < config.epochs:
-            seconds = time.perf_counter() - started
-            reached = Progress(epoch=epoch, best=best, history=history, seconds=seconds, train_loss=train_loss)
-            checkpoints.keep(model, optimizer, reached)
+    with freed_blocks_kept(task.keeps_freed_memory) as after_epoch:
+        for epoch in range(done + 1, config.epochs + 1):
+            for loss_of in task.losses():
+                loss, stepped = train_step(model, loss_of, optimizer, task.sum_)
+                if not stepped:
+                    raise task.diverged(epoch, loss)
+            seen = task.evaluate()
+            if not math.isfinite(seen.val_loss):
+                raise task.diverged(epoch, seen.val_loss)
+            if best is None or merit(seen.val_loss, seen.val) > merit(best.val_loss, best.val):
+                best = Fit(
+                    val=seen.val,
+                    test=seen.test(),
+                    val_loss=seen.val_loss,
+                    best_epoch=epoch,
+                    epochs=epoch,
+                    seconds=0.0,
+                    weights={name: tensor.detach().clone() for name, tensor in model.state_dict().items()},
+                )
+            if on_epoch is not None:
+                on_epoch(epoch, seen.val)
+            history.append((seen.val_loss, seen.val))
+            train_loss.append(loss)
+            if stopping.should_stop(seen.val_loss, seen.val):
+                break
+            after_epoch()
+            if checkpoints is not None and epoch < config.epochs:
+                seconds = time.perf_counter() - started
+                reached = Progress(epoch=epoch, best=best, history=history, seconds=seconds, train_loss=train_loss)
+                checkpoints.keep(model, optimizer, reached)
     assert best is not None
     model.load_state_dict(best.weights)
     curves = Curves(train_loss, [loss for loss, _ in history], [score for _, score in history])
@@ -150,15 +154,16 @@ def train_task(
     return replace(best, epochs=epoch, seconds=seconds, curves=curves, outputs=task.outputs(), loss_fell=fell)
 
 
-@freed_blocks_kept()
 def train_epochs(model: nn.Module, task: Task, config: TrainConfig) -> None:
     """Train all epochs and keep the last one: nothing is validated."""
     optimizer = make_optimizer(model, config)
-    for epoch in range(1, config.epochs + 1):
-        for loss_of in task.losses():
-            loss, stepped = train_step(model, loss_of, optimizer, task.sum_)
-            if not stepped:
-                raise task.diverged(epoch, loss)
+    with freed_blocks_kept(task.keeps_freed_memory) as after_epoch:
+        for epoch in range(1, config.epochs + 1):
+            for loss_of in task.losses():
+                loss, stepped = train_step(model, loss_of, optimizer, task.sum_)
+                if not stepped:
+                    raise task.diverged(epoch, loss)
+            after_epoch()
 
 
 def train_step(
@@ -248,7 +253,6 @@ def seed_everything(seed: int, deterministic: bool = False) -> None:
     torch.use_deterministic_algorithms(deterministic)
 
 
-@freed_blocks_kept()
 def fit(
     model: nn.Module,
     graph: Graph,
