@@ -91,6 +91,31 @@ def test_the_same_bits_whatever_the_number_of_threads(graph: Graph) -> None:
         assert all(torch.equal(a, b) for a, b in zip(results, found[0], strict=True))
 
 
+@pytest.mark.parametrize("laplacian", ["sym", "fa"])
+@pytest.mark.parametrize("width", [3, 64])
+def test_rows_that_are_asked_for_early_change_nothing(
+    graph: Graph, monkeypatch: pytest.MonkeyPatch, laplacian: str, width: int
+) -> None:
+    """Whatever the type of the numbers, and though the last rows have nothing after them to ask for."""
+    compile_everything(monkeypatch, True)
+    for dtype in (torch.float32, torch.float64):
+        torch.manual_seed(0)
+        model = GWN(graph.num_features, width, 4, laplacian=laplacian, time=3.0, tau=1.0, dropout=0.5).to(dtype)
+        plain = gradients(model, graph, graph.x.to(dtype))
+        with monkeypatch.context() as patch:
+            patch.setattr(gwn.kernels, "CACHED", 0)
+            patch.setattr(gwn.kernels, "LONG_ROW", 1 << 20)
+            assert gwn.kernels._ahead(graph.x) is not None
+            early = gradients(model, graph, graph.x.to(dtype))
+        assert all(torch.equal(early[name], value) for name, value in plain.items())
+
+
+def test_rows_are_asked_for_where_they_may_be_far() -> None:
+    assert gwn.kernels._ahead(torch.empty(1000, 64)) is None
+    assert gwn.kernels._ahead(torch.empty(100_000, 64)) is not None
+    assert gwn.kernels._ahead(torch.empty(100_000, 65)) is None
+
+
 def test_dropped_entries_are_those_of_dropout(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same random numbers with compiled kernels and without: for dense features, and for the stored values."""
     for x in (graph.x, graph.x.to_sparse_csr()):

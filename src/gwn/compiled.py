@@ -10,20 +10,64 @@ import math
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
 from numba import njit, types
-from numba.extending import overload
+from numba.core import cgutils
+from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
 
 compiled = njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "reassoc", "nsz", "arcp"})
 
+LINE = 64
+"""Bytes of a cache line."""
+
+
+@intrinsic
+def prefetch(typing: Any, x: Any, i: Any, k: Any) -> Any:
+    """Ask for the cache line of `x[i, k]` and go on."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind, place = signature.args[0], list(arguments[1:])
+        array = context.make_array(kind)(context, builder, arguments[0])
+        pointer = cgutils.get_item_pointer(context, builder, kind, array, place, wraparound=False)
+        pointer = builder.bitcast(pointer, ir.IntType(8).as_pointer())
+        number = ir.IntType(32)
+        function_type = ir.FunctionType(ir.VoidType(), [pointer.type, number, number, number])
+        function = builder.module.declare_intrinsic("llvm.prefetch", [pointer.type], function_type)
+        builder.call(function, [pointer, number(0), number(3), number(1)])  # to read, often, data
+        return context.get_dummy_value()
+
+    return types.void(x, i, k), generate
+
+
+@njit(inline="always")
+def ask_for_rows(x: Array, col: Array, first: int, count: int) -> None:
+    """The rows of x that `count` entries from `first` on will want; nothing is computed."""
+    for e in range(first, first + count):
+        j = np.intp(col[min(e, col.size - 1)])
+        for k in range(0, x.shape[1], LINE // x.itemsize):
+            prefetch(x, j, k)
+
 
 @compiled
 def add_product(
-    crow: Array, col: Array, values: Array, x: Array, out: Array, beta: float, diagonal: float, start: int, end: int
+    crow: Array,
+    col: Array,
+    values: Array,
+    x: Array,
+    out: Array,
+    beta: float,
+    diagonal: float,
+    ahead: int | None,
+    start: int,
+    end: int,
 ) -> None:
-    """`out <- beta out + diagonal x + A x`, rows `start` to `end`."""
+    """`out <- beta out + diagonal x + A x`, rows `start` to `end`.
+
+    ahead   how many entries before its turn a row of x is asked for; None: not at all, which is compiled by itself
+    """
     width = x.shape[1]
     for i in range(start, end):
         row = out[i]
@@ -34,12 +78,16 @@ def add_product(
                 row[k] += diagonal * own[k]
         e, last = crow[i], crow[i + 1]
         while e + 4 <= last:
+            if ahead is not None:
+                ask_for_rows(x, col, e + ahead, 4)
             v0, v1, v2, v3 = values[e], values[e + 1], values[e + 2], values[e + 3]
             x0, x1, x2, x3 = x[col[e]], x[col[e + 1]], x[col[e + 2]], x[col[e + 3]]
             for k in range(width):
                 row[k] += v0 * x0[k] + v1 * x1[k] + v2 * x2[k] + v3 * x3[k]
             e += 4
         while e < last:
+            if ahead is not None:
+                ask_for_rows(x, col, e + ahead, 1)
             v, other = values[e], x[col[e]]
             for k in range(width):
                 row[k] += v * other[k]
@@ -57,6 +105,7 @@ def add_two_products(
     product: Array,
     beta: float,
     diagonal: float,
+    ahead: int | None,
     start: int,
     end: int,
 ) -> None:
@@ -70,6 +119,8 @@ def add_two_products(
             other_row[k] = 0
         e, last = crow[i], crow[i + 1]
         while e + 4 <= last:
+            if ahead is not None:
+                ask_for_rows(x, col, e + ahead, 4)
             a0, a1, a2, a3 = first[e], first[e + 1], first[e + 2], first[e + 3]
             b0, b1, b2, b3 = second[e], second[e + 1], second[e + 2], second[e + 3]
             x0, x1, x2, x3 = x[col[e]], x[col[e + 1]], x[col[e + 2]], x[col[e + 3]]
@@ -78,6 +129,8 @@ def add_two_products(
                 other_row[k] += b0 * x0[k] + b1 * x1[k] + b2 * x2[k] + b3 * x3[k]
             e += 4
         while e < last:
+            if ahead is not None:
+                ask_for_rows(x, col, e + ahead, 1)
             a, b, other = first[e], second[e], x[col[e]]
             for k in range(width):
                 row[k] += a * other[k]
@@ -100,6 +153,7 @@ def pull_back(
     beta: float,
     diagonal: float,
     add: bool,
+    ahead: int | None,
     start: int,
     end: int,
 ) -> None:
@@ -115,6 +169,8 @@ def pull_back(
             back[k] = 0
         e, last = crow[i], crow[i + 1]
         while e + 4 <= last:
+            if ahead is not None:
+                ask_for_rows(grad_next, col, e + ahead, 4)
             a0, a1, a2, a3 = values[e], values[e + 1], values[e + 2], values[e + 3]
             b0, b1, b2, b3 = slopes[e], slopes[e + 1], slopes[e + 2], slopes[e + 3]
             x0, x1, x2, x3 = grad_next[col[e]], grad_next[col[e + 1]], grad_next[col[e + 2]], grad_next[col[e + 3]]
@@ -123,6 +179,8 @@ def pull_back(
                 back[k] += b0 * x0[k] + b1 * x1[k] + b2 * x2[k] + b3 * x3[k]
             e += 4
         while e < last:
+            if ahead is not None:
+                ask_for_rows(grad_next, col, e + ahead, 1)
             a, b, other = values[e], slopes[e], grad_next[col[e]]
             for k in range(width):
                 row[k] += a * other[k]

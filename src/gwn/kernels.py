@@ -26,6 +26,13 @@ from gwn.errors import GWNError
 SMALLEST = 1 << 19
 """Multiplications below which a product is left to PyTorch."""
 
+AHEAD = 16
+"""How many entries of a product before its turn a row is asked for, where it may have to come from main memory."""
+CACHED = 16 << 20
+"""Bytes of a matrix that stays in the processor's caches."""
+LONG_ROW = 256
+"""Bytes of a row from which on the processor itself asks ahead."""
+
 CHOICES = ("auto", "torch")
 
 
@@ -73,6 +80,12 @@ def usable(entries: int, width: int, *tensors: Tensor) -> bool:
     )
 
 
+def _ahead(x: Tensor) -> int | None:
+    """Whether, and how early, to ask for the rows of x."""
+    size = x.element_size()
+    return AHEAD if x.numel() * size > CACHED and x.shape[1] * size <= LONG_ROW else None
+
+
 def add_product_(
     pattern: Entries, values: Tensor, x: Tensor, out: Tensor, *, beta: float, diagonal: float = 0.0
 ) -> Tensor:
@@ -80,7 +93,7 @@ def add_product_(
     crow, col = _arrays(pattern.crow, pattern.col)
     arrays = (crow, col, *_arrays(values, x, out))
     kernel = _compiled().add_product
-    _share_rows(crow, lambda start, end: kernel(*arrays, *_numbers(x, beta, diagonal), start, end))
+    _share_rows(crow, lambda start, end: kernel(*arrays, *_numbers(x, beta, diagonal), _ahead(x), start, end))
     return out
 
 
@@ -92,7 +105,7 @@ def add_two_products_(
     crow, col = _arrays(pattern.crow, pattern.col)
     arrays = (crow, col, *_arrays(first, second, x, out, product))
     kernel = _compiled().add_two_products
-    _share_rows(crow, lambda start, end: kernel(*arrays, *_numbers(x, beta, diagonal), start, end))
+    _share_rows(crow, lambda start, end: kernel(*arrays, *_numbers(x, beta, diagonal), _ahead(x), start, end))
     return product
 
 
@@ -115,7 +128,7 @@ def pull_back_(
     crow, col = _arrays(pattern.crow, pattern.col)
     arrays = (crow, col, *_arrays(values, slopes, grad_next, slopes_x, x, g, grad, sums))
     kernel = _compiled().pull_back
-    _share_rows(crow, lambda start, end: kernel(*arrays, *_numbers(x, beta, diagonal), add, start, end))
+    _share_rows(crow, lambda start, end: kernel(*arrays, *_numbers(x, beta, diagonal), add, _ahead(x), start, end))
     return sums
 
 
