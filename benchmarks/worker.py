@@ -6,7 +6,6 @@ A process that has trained before holds memory it has already freed, so every fi
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import subprocess
@@ -23,7 +22,7 @@ from benchmarks.competitors import COMPETITORS
 from benchmarks.problem import Problem, problem_in, problem_of, uniform_graph
 from gwn.data import load_dataset
 from gwn.errors import GWNError
-from gwn.memory import PeakMemory
+from gwn.memory import PeakMemory, give_back_freed_blocks
 from gwn.registry import lookup
 from gwn.training import fixed_threads
 
@@ -154,15 +153,7 @@ def _warm_up(make: Callable[[Problem], Any], problem: Problem) -> None:
         make(replace(problem, width=1, steps=2))()
     finally:
         gwn.kernels.SMALLEST = usual
-    _give_back()
-
-
-def _give_back() -> None:
-    """Freed memory back to the system, where the C library can be asked to (glibc)."""
-    if sys.platform == "linux":
-        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-        if trim is not None:
-            trim(0)
+    give_back_freed_blocks()
 
 
 def main() -> None:

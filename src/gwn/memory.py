@@ -71,6 +71,17 @@ GROWN = 1.25
 BETWEEN_LOOKS = 0.1
 
 
+def _glibc() -> ctypes.CDLL | None:
+    library = ctypes.CDLL(None) if sys.platform == "linux" else None
+    return library if hasattr(library, "gnu_get_libc_version") else None
+
+
+def give_back_freed_blocks() -> None:
+    """What is free goes back to the system, where the C library can be asked to."""
+    if (library := _glibc()) is not None:
+        library.malloc_trim(0)
+
+
 @contextmanager
 def freed_blocks_kept(wanted: bool = True) -> Iterator[Callable[[], None]]:
     """What a training step frees stays with the process for the next one; call what this yields after every epoch.
@@ -82,8 +93,8 @@ def freed_blocks_kept(wanted: bool = True) -> Iterator[Callable[[], None]]:
     Afterwards large blocks are mapped again. Other C libraries have no such rule, or none that can be set: nothing is
     done there.
     """
-    library = ctypes.CDLL(None) if wanted and sys.platform == "linux" else None
-    if library is None or not hasattr(library, "gnu_get_libc_version"):
+    library = _glibc() if wanted else None
+    if library is None:
         yield lambda: None
         return
     after_an_epoch, looked = 0, 0.0
