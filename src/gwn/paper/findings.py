@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -227,8 +227,18 @@ def twin_block(results: Path) -> str:
 
 
 def twin_figure(results: Path) -> CurveData:
-    """Both with their intervals, column by column."""
-    found = twin_columns(results)
+    """Both with their intervals, column by column, about as many columns in every panel."""
+    found = list(twin_columns(results).items())
+    each = math.ceil(len(found) / math.ceil(max(1, len(found)) / A_PANEL)) or 1
+    panels = [_twin_panel(dict(found[first : first + each])) for first in range(0, len(found), each)]
+    return _figure("twin", "What the graph is worth", panels, 1)
+
+
+A_PANEL = 8
+"""Columns whose names have room below a panel."""
+
+
+def _twin_panel(found: Mapping[str, tuple[View, View]]) -> Panel:
     series = []
     for place, (row, key) in enumerate(((BEST, "first measured"), ("gwn-twin", "second measured"))):
         tests = [both[place].test or {} for both in found.values()]
@@ -242,14 +252,18 @@ def twin_figure(results: Path) -> CurveData:
                 key=key,
             )
         )
-    panel = Panel(
+    return Panel(
         title="",
         kind="lines",
-        x=Axis(label="", names=tuple(map(heading, found))),
+        x=Axis(label="", names=tuple(_in_two_lines(heading(column)) for column in found)),
         y=Axis(label="test score", unit="%"),
         series=tuple(series),
     )
-    return _figure("twin", "What the graph is worth", [panel], 1)
+
+
+def _in_two_lines(title: str) -> str:
+    """A dataset above its split; of those that have no other, what makes them another dataset."""
+    return title.replace("-Filtered published", " filtered").replace(" ", "\n", 1)
 
 
 def _cloud(label: str, known: Sequence[tuple[float, float]], key: str) -> Series:
