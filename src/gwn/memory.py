@@ -90,8 +90,8 @@ def freed_blocks_kept(wanted: bool = True) -> Iterator[Callable[[], None]]:
     system must then clear the same memory anew in every step, which is two fifths of a step with ten million edges.
     In here all blocks come from the heap, which is not cut back. A block of PyTorch begins at a multiple of 64 bytes,
     so it may not fit where one of its size was freed: where the process has grown, what is free goes back after all.
-    Afterwards large blocks are mapped again. Other C libraries have no such rule, or none that can be set: nothing is
-    done there.
+    Afterwards all that is free goes back, and large blocks for which the heap has no room are mapped again. Other C
+    libraries have no such rule, or none that can be set: nothing is done there.
     """
     library = _glibc() if wanted else None
     if library is None:
