@@ -42,15 +42,27 @@ def training_processes(processes: int | None, *, device: str, partition: str) ->
                     raise GWNError(
                         f"--processes {processes} was given, but torchrun started {group.size}; leave it out"
                     )
-                if not group.leads:
-                    follow(group)
-                    raise typer.Exit
-                leader = Leader(group, partition=partition)
-                try:
-                    yield leader
-                finally:
-                    leader.dismiss()
+                if group.leads:
+                    leader = Leader(group, partition=partition)
+                    try:
+                        yield leader
+                    finally:
+                        leader.dismiss()
+                    return
+                follow(group)
+        _leave_at_once()
     except ProcessLost as error:
         if not launched and os.environ.get("RANK") == "0":
             print(f"gwn: {error}; what was finished is kept, the same command continues", file=sys.stderr)
         sys.exit(LOST)
+
+
+def _leave_at_once() -> None:
+    """End a follower's process, which has nothing left to write.
+
+    Where it takes PyTorch's libraries down in order, one of their threads may still run: that ends the process by an
+    abort, rarely, and torchrun then ends all the others.
+    """
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
