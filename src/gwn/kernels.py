@@ -31,7 +31,7 @@ AHEAD = 16
 CACHED = 16 << 20
 """Bytes of a matrix that stays in the processor's caches."""
 LONG_ROW = 256
-"""Bytes of a row from which on the processor itself asks ahead."""
+"""Bytes of a row above which the processor asks ahead by itself."""
 
 CHOICES = ("auto", "torch")
 
