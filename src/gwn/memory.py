@@ -157,7 +157,11 @@ def resident_bytes() -> int:
 
 
 def left_of(memory: int) -> int:
-    """What is left of a budget beside what the process holds already; may be negative."""
+    """What is left of a budget beside what the process holds in use; may be negative.
+
+    What was freed and still counts as held goes back first: how much that is depends on where blocks happened to lie.
+    """
+    give_back_freed_blocks()
     return memory - resident_bytes()
 
 
