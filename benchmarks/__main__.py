@@ -25,6 +25,7 @@ from benchmarks import (
     processes,
     speed,
     tables,
+    together,
 )
 from benchmarks.harness import Part, Result, Settings, measure_parts, print_results, read_report, report
 from gwn.errors import GWNError
@@ -34,6 +35,7 @@ from gwn.registry import require_known
 PARTS: dict[str, Part] = {
     "speed": speed.datasets,
     "epochs": epochs.epochs,
+    "together": together.together,
     "memory": memory.steps,
     "growth": growth.growth,
     "arxiv": speed.arxiv,
@@ -55,7 +57,7 @@ PARTS: dict[str, Part] = {
     "large-table": tables.large_table,
 }
 GROUPS = {
-    "small": ("speed", "epochs", "memory", "growth"),
+    "small": ("speed", "epochs", "together", "memory", "growth"),
     "scale": (
         *("arxiv", "depth", "precomputed", "ten-million", "bank-files", "hundred-million"),
         *("edges", "partitions", "processes"),

@@ -118,11 +118,11 @@ def step_parts(step: Callable[[], Any], repeats: int = 5) -> dict[str, float]:
     return {part: 1e3 * taken / repeats for part, taken in found.items()}
 
 
-def epochs_table(parts: Parts) -> str:
+def table_of(part: str, parts: Parts) -> str:
     """As measured."""
-    if "epochs" not in parts:
-        return "*Not measured yet: run `python -m benchmarks epochs --out results/bench/epochs.json`.*"
-    measured = parts["epochs"]["rows"]
+    if part not in parts:
+        return f"*Not measured yet: run `python -m benchmarks {part} --out results/bench/epochs.json`.*"
+    measured = parts[part]["rows"]
     cells = [[readable(value) for value in row.values()] for row in measured]
     return markdown_table([list(measured[0]), *cells])
 
@@ -131,7 +131,7 @@ PAGE = Page(
     path=Path("docs/performance.md"),
     results=Path("results/bench/epochs.json"),
     command="python -m benchmarks.epochs",
-    tables={"epochs": epochs_table},
+    tables={part: partial(table_of, part) for part in ("epochs", "together")},
 )
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Where an epoch goes: the parts of a step are the step."""
+"""Where an epoch goes: the parts of a step are the step. What ten runs at once cost: ten copies that share nothing."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
+import torch
 
-from benchmarks.epochs import PAGE, PLACES, epochs, epochs_table
+from benchmarks.epochs import PAGE, PLACES, epochs, table_of
 from benchmarks.harness import Settings
+from benchmarks.together import joined, side_by_side
+from gwn.data import load_dataset, make_splits
+from gwn.networks import GWN
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -22,8 +26,29 @@ def test_the_parts_of_a_step_add_up() -> None:
         assert min(row[part] for part in PLACES) > 0
         assert row["evaluation"] > 0
         assert row["step"] + row["evaluation"] + row["bookkeeping"] == pytest.approx(row["epoch"])
-    table = epochs_table({"epochs": result.to_json()})
+    table = table_of("epochs", {"epochs": result.to_json()})
     assert table.startswith("| dataset | model | epoch | step | features | wave |")
+
+
+def test_copies_side_by_side_are_the_graph_alone() -> None:
+    data = load_dataset("csbm")
+    graph, splits = data.graph, make_splits(data, "per-class", 3)
+    wide, split = side_by_side(graph, 3), joined(splits, data.graph.num_nodes)
+    model = GWN(graph.num_features, 4, graph.num_classes, time=2.0).eval()
+    other = GWN(3 * graph.num_features, 4, graph.num_classes, time=2.0).eval()
+    other.head.load_state_dict(model.head.state_dict())
+    with torch.no_grad():
+        for encoder in ("phi0", "phi1"):
+            state = getattr(model, encoder).state_dict()
+            weight = state["layers.0.weight"]
+            state["layers.0.weight"] = torch.cat([weight, weight * 2, weight])
+            getattr(other, encoder).load_state_dict(state)
+        alone, seen = model(graph.x, graph.edge_index), other(wide.x, wide.edge_index)
+        seen = seen.view(3, *alone.shape)
+    assert torch.allclose(seen[0], alone, atol=1e-5)
+    assert torch.equal(seen[0], seen[2])
+    assert not torch.allclose(seen[1], alone, atol=1e-2)
+    assert torch.equal(wide.labels[split.train], torch.cat([graph.labels[each.train] for each in splits]))
 
 
 def test_the_page_is_what_the_results_say() -> None:
