@@ -14,8 +14,8 @@ FAST := tests/test_*.py tests/laplacians tests/schemes tests/networks tests/gold
 help:
 	@echo "make demo    install, then train four models on handwritten digits (under two minutes)"
 	@echo "make setup   create .venv with everything"
-	@echo "make bench   speed, epochs, memory, growth: pass or miss beside every target (GWN_DATA=..., BENCH_ARGS=...)"
-	@echo "make bench-scale   large graphs: generated, propagated, trained (two hours, 20 GB; BENCH_ARGS=...)"
+	@echo "make bench   speed, epochs, many runs, memory, growth: pass or miss beside every target (GWN_DATA=..., BENCH_ARGS=...)"
+	@echo "make bench-scale   large graphs: generated, propagated, trained (two hours, 25 GB; BENCH_ARGS=...)"
 	@echo "make bench-tables   gwn compare on four pairs of tables, and a large one (an hour; BENCH_ARGS=...)"
 	@echo "make report  every table and figure as one page, from the measured results: report/index.html"
 	@echo "make docs    the documentation as a site, with an API reference: site/index.html"

@@ -44,6 +44,7 @@ PARTS: dict[str, Part] = {
     "ten-million": outofcore.ten_million,
     "bank-files": bank_files.bank_files,
     "hundred-million": hundred_million.hundred_million,
+    "killed": hundred_million.killed,
     "edges": growth.edges,
     "partitions": partitions.partitions,
     "processes": processes.processes,
@@ -59,8 +60,8 @@ PARTS: dict[str, Part] = {
 GROUPS = {
     "small": ("speed", "epochs", "together", "memory", "growth"),
     "scale": (
-        *("arxiv", "depth", "precomputed", "ten-million", "bank-files", "hundred-million"),
-        *("edges", "partitions", "processes"),
+        *("arxiv", "depth", "precomputed", "ten-million", "bank-files"),
+        *("hundred-million", "killed", "edges", "partitions", "processes"),
     ),
     "tables": ("own-tables", "large-table"),
     "all": tuple(PARTS),

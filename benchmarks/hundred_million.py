@@ -8,7 +8,8 @@
     predict     `gwn predict`, a CSV file
 
 Finished stages are kept: the same command goes on with the first one that is missing, and a stage that was killed goes
-on where it can. `python -m benchmarks.hundred_million STAGE ...` is what the two stages without a command run.
+on where it can. `killed` kills the two longest of them in the middle and says what that cost.
+`python -m benchmarks.hundred_million STAGE ...` is what the two stages without a command run.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 import pyarrow as pa
@@ -31,6 +32,7 @@ from benchmarks.training_runs import Kept
 from benchmarks.worker import process_environment
 from gwn.data.folders.folder import GraphFolder
 from gwn.errors import GWNError
+from gwn.io import file_sha256
 from gwn.memory import parse_memory
 from gwn.networks import GWN
 from gwn.outofcore.propagate import propagate
@@ -46,14 +48,7 @@ FLOOR = ("files_read_gb", "files_left_gb", "reading_once_seconds")
 
 def hundred_million(settings: Settings) -> Result:
     """Seconds, peak of the whole process and bytes through the system's calls of every stage."""
-    work = settings.work / f"hundred-million-{settings.shrink}"
-    work.mkdir(parents=True, exist_ok=True)
-    sizes = {
-        "nodes": NODES // settings.shrink,
-        "edges": EDGES // settings.shrink,
-        "features": FEATURES,
-        "classes": CLASSES,
-    }
+    work, sizes = _place(settings)
     kept = Kept(work / "stages.json")
     rows = []
     for name, stage in _stages(work, sizes).items():
@@ -68,6 +63,48 @@ def hundred_million(settings: Settings) -> Result:
     facts = {**sizes, "memory": MEMORY, "width": WIDTH, "steps": STEPS, "epochs": EPOCHS, "threads": settings.threads}
     facts |= _accuracy(work)
     return Result(facts=facts, rows=rows, verdicts=hundred_million_verdicts(rows))
+
+
+def killed(settings: Settings) -> Result:
+    """Propagation and training once more, killed (SIGKILL) after half the time that they took, then started again."""
+    whole = {row["stage"]: row for row in hundred_million(settings).rows}
+    work, sizes = _place(settings)
+    kept, undisturbed, again = Kept(work / "killed.json"), _stages(work, sizes), _stages(work, sizes, "killed-runs")
+    rows = []
+    for name in ("propagate", "train"):
+        settings.say(f"{name}, killed in the middle")
+
+        def measure(name: str = name) -> dict[str, Any]:
+            stage, after = again[name], whole[name]["seconds"] / 2
+            _kill_after(after, stage.command(), work / f"killed-{name}.log", settings.threads)
+            found = _measured(stage.command(), work / f"killed-{name}.log", settings.threads)
+            results = [{path.name: file_sha256(path) for path in each[name].results()} for each in (undisturbed, again)]
+            return {
+                "stage": name,
+                "whole": whole[name]["seconds"],
+                "killed after": after,
+                "then": found["seconds"],
+                "of the whole": (after + found["seconds"]) / whole[name]["seconds"],
+                "peak_gb": found["peak_gb"],
+                "same result": bool(results[0]) and results[0] == results[1],
+            }
+
+        rows.append(kept.get({"killed": name, **sizes, "memory": MEMORY, "threads": settings.threads}, measure))
+    return Result(facts={**sizes, "memory": MEMORY, "unit": "seconds"}, rows=rows, verdicts=killed_verdicts(rows))
+
+
+def killed_verdicts(rows: Sequence[Row]) -> list[Verdict]:
+    """What goes on comes to the same files, bit for bit."""
+    what = "killed in the middle: the same result, to the bit"
+    return [Verdict(subject=row["stage"], what=what, value=float(row["same result"]), sign=">=", bar=1) for row in rows]
+
+
+def _place(settings: Settings) -> tuple[Path, dict[str, int]]:
+    """The folder of this size, and the size."""
+    work = settings.work / f"hundred-million-{settings.shrink}"
+    work.mkdir(parents=True, exist_ok=True)
+    nodes, edges = NODES // settings.shrink, EDGES // settings.shrink
+    return work, {"nodes": nodes, "edges": edges, "features": FEATURES, "classes": CLASSES}
 
 
 def hundred_million_verdicts(rows: Sequence[Row]) -> list[Verdict]:
@@ -87,9 +124,13 @@ class Stage:
     reads: Callable[[], Iterator[Path]]
     writes: Callable[[], Iterator[Path]]
 
+    def results(self) -> Iterator[Path]:
+        """Of the files that it leaves those that hold numbers, and no times."""
+        return (path for path in self.writes() if path.suffix in (".npy", ".safetensors"))
 
-def _stages(work: Path, sizes: dict[str, int]) -> dict[str, Stage]:
-    made, tables, folder, runs, out = (work / name for name in ("generated", "tables", "converted", "runs", "out.csv"))
+
+def _stages(work: Path, sizes: dict[str, int], kept_in: str = "runs") -> dict[str, Stage]:
+    made, tables, folder, runs, out = (work / name for name in ("generated", "tables", "converted", kept_in, "out.csv"))
     gwn, own = ["gwn"], ["benchmarks.hundred_million"]
     asked = [text for name, count in sizes.items() for text in (f"--{name}", str(count))]
     communities = str(max(1, sizes["nodes"] // COMMUNITY))
@@ -148,18 +189,32 @@ def _measured(command: list[str], log: Path, threads: int) -> dict[str, Any]:
     """What a command took, as the process itself tells (`benchmarks.account`)."""
     told = log.with_suffix(".account")
     with log.open("a+") as output:
-        process = subprocess.run(
-            [sys.executable, "-m", "benchmarks.account", str(told), *command],
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            env=process_environment(threads),
-        )
-        if process.returncode != 0:
+        if _started(command, told, output, threads).wait() != 0:
             output.seek(0)
             last = output.read().strip().splitlines()[-1:]
             raise GWNError(f"a stage of the hundred million edges failed: {' '.join(last)}")
     found: dict[str, Any] = json.loads(told.read_text())
     return found
+
+
+def _started(command: list[str], told: Path, output: TextIO, threads: int) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "benchmarks.account", str(told), *command],
+        stdout=output,
+        stderr=subprocess.STDOUT,
+        env=process_environment(threads),
+    )
+
+
+def _kill_after(seconds: float, command: list[str], log: Path, threads: int) -> None:
+    """Start a command and end it without a warning."""
+    with log.open("a") as output:
+        process = _started(command, log.with_suffix(".account"), output, threads)
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
 
 def _floor(stage: Stage) -> dict[str, float]:

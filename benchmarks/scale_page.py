@@ -179,6 +179,18 @@ def hundred_million_table(parts: Parts) -> str:
     return f"{said}\n\n{markdown_table(rows)}"
 
 
+def killed_table(parts: Parts) -> str:
+    """What a kill in the middle costs."""
+    if "killed" not in parts:
+        return NOT_YET
+    measured = parts["killed"]["rows"]
+    headings = ["whole", "killed after", "then", "of the whole"]
+    rows = [["stage", *(f"{name}, seconds" for name in headings[:3]), "in all, of the whole", "same bits"]]
+    for row in measured:
+        rows.append([row["stage"], *(readable(row[name]) for name in headings), "yes" if row["same result"] else "no"])
+    return markdown_table(rows)
+
+
 def partitions_table(parts: Parts) -> str:
     """What training on parts costs."""
     if "partitions" not in parts:
@@ -270,6 +282,7 @@ PAGE = Page(
         "files": files_table,
         "bank-files": bank_table,
         "hundred-million": hundred_million_table,
+        "killed": killed_table,
         "partitions": partitions_table,
         "paper": paper_table,
         "processes": processes_table,

@@ -14,7 +14,7 @@ from benchmarks import growth, hundred_million, memory, outofcore, partitions, p
 from benchmarks.__main__ import PARTS
 from benchmarks.harness import Settings, measure_parts, report
 from benchmarks.problem import arxiv_folder, uniform_graph
-from benchmarks.scale_page import NOT_YET, PAGE, Shape, columns_in, step_of_fa, step_of_sym
+from benchmarks.scale_page import NOT_YET, PAGE, Shape, columns_in, killed_table, step_of_fa, step_of_sym
 from benchmarks.worker import Answer, Job, main, measure_alone, measure_here
 from gwn.cli.main import main as gwn_main
 from gwn.distributed.process_group import ProcessGroup
@@ -77,6 +77,8 @@ def test_large_graphs_and_their_page(settings: Settings, monkeypatch: pytest.Mon
     facts = {"nodes": 10, "edges": 20, "features": 3, "memory": "6GB", "epochs": 5}
     parts["hundred-million"] = {"facts": facts, "rows": [{"stage": "convert", **numbers}], "verdicts": []}
     parts["bank-files"] = {"rows": [{"dataset": "cora", "network": "one bank", "mean": 0.8}], "verdicts": []}
+    times = dict.fromkeys(("whole", "killed after", "then", "of the whole"), 1.5)
+    parts["killed"] = {"rows": [{"stage": "train", **times, "same result": True}], "verdicts": []}
     page = PAGE.filled((ROOT / PAGE.path).read_text(encoding="utf-8"), parts)
     assert NOT_YET not in page
     assert "| gwn-sym | time of a training step / PyG's GCN |" in page
@@ -122,6 +124,12 @@ def test_a_hundred_million_edges_go_from_nothing_to_predictions(
     assert not any(verdict.passed for verdict in result.verdicts)  # 7 GB
     assert hundred_million.hundred_million(small).rows == result.rows
     assert len(done) == 6
+
+    monkeypatch.setattr(hundred_million, "_kill_after", lambda seconds, *command: done.append(f"killed {seconds}"))
+    found = hundred_million.killed(small)
+    assert done[6:] == ["killed 0.5", "propagate", "killed 0.5", "train"]
+    assert [verdict.passed for verdict in found.verdicts] == [True, True]
+    assert "| propagate | 1 | 0.5 | 1 | 1.5 | yes |" in killed_table({"killed": found.to_json()})
 
 
 def test_memory_measures_what_its_verdicts_ask_for(settings: Settings) -> None:

@@ -12,11 +12,12 @@ import pytest
 
 from benchmarks.growth import curve_row, curve_verdicts, large_verdicts
 from benchmarks.harness import Verdict, read_report, slope
-from benchmarks.hundred_million import hundred_million_verdicts
+from benchmarks.hundred_million import hundred_million_verdicts, killed_verdicts
 from benchmarks.memory import ATTENTION_STEPS, FLAT, FLAT_STEPS, depth_verdicts, memory_verdicts
 from benchmarks.outofcore import precomputed_verdicts, ten_million_verdicts
 from benchmarks.processes import process_verdicts
 from benchmarks.speed import arxiv_verdicts, speed_verdicts
+from benchmarks.together import together_verdicts
 
 RESULTS = Path(__file__).parent.parent.parent / "results" / "bench"
 GOOD = {"gwn-sym": 1.0, "gwn-fa": 2.0, "gcn-fastest": 2.0, "gat": 8.5, "gat-fastest": 8.0}
@@ -125,14 +126,16 @@ JUDGES = {
     "precomputed": precomputed_verdicts,
     "ten-million": ten_million_verdicts,
     "hundred-million": hundred_million_verdicts,
+    "killed": killed_verdicts,
+    "together": together_verdicts,
     "processes": process_verdicts,
 }
 
 
-@pytest.mark.parametrize("file", ["speed", "memory", "growth", "scale"])
+@pytest.mark.parametrize("file", ["speed", "epochs", "memory", "growth", "scale"])
 def test_the_committed_verdicts_are_those_of_the_committed_rows(file: str) -> None:
     for name, part in read_report(RESULTS / f"{file}.json")["parts"].items():
-        if name in ("partitions", "bank-files"):  # statements without a bar
+        if name in ("epochs", "partitions", "bank-files"):  # statements without a bar
             assert part["verdicts"] == []
             continue
         found = [verdict.to_json() for verdict in JUDGES[name](part["rows"])]
