@@ -94,9 +94,16 @@ def killed(settings: Settings) -> Result:
 
 
 def killed_verdicts(rows: Sequence[Row]) -> list[Verdict]:
-    """What goes on comes to the same files, bit for bit."""
-    what = "killed in the middle: the same result, to the bit"
-    return [Verdict(subject=row["stage"], what=what, value=float(row["same result"]), sign=">=", bar=1) for row in rows]
+    """What goes on comes to the same files, bit for bit, within the memory that was stated."""
+    same, peak = "killed in the middle: the same result, to the bit", f"gone on with --memory {MEMORY}: its peak, GB"
+    return [
+        verdict
+        for row in rows
+        for verdict in (
+            Verdict(subject=row["stage"], what=same, value=float(row["same result"]), sign=">=", bar=1),
+            Verdict(subject=row["stage"], what=peak, value=row["peak_gb"], sign="<=", bar=parse_memory(MEMORY) / 1e9),
+        )
+    ]
 
 
 def _place(settings: Settings) -> tuple[Path, dict[str, int]]:

@@ -128,7 +128,7 @@ def test_a_hundred_million_edges_go_from_nothing_to_predictions(
     monkeypatch.setattr(hundred_million, "_kill_after", lambda seconds, *command: done.append(f"killed {seconds}"))
     found = hundred_million.killed(small)
     assert done[6:] == ["killed 0.5", "propagate", "killed 0.5", "train"]
-    assert [verdict.passed for verdict in found.verdicts] == [True, True]
+    assert [verdict.passed for verdict in found.verdicts] == 2 * [True, False]  # 7 GB
     assert "| propagate | 1 | 0.5 | 1 | 1.5 | yes |" in killed_table({"killed": found.to_json()})
 
 

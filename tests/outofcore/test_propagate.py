@@ -23,7 +23,7 @@ from gwn.errors import GWNError
 from gwn.memory import parse_memory
 from gwn.networks import GWN
 from gwn.networks.precomputed import propagated_features
-from gwn.outofcore.fit import fit_files, logits_of_rows, predict_files
+from gwn.outofcore.fit import RowReader, fit_files, logits_of_rows, predict_files
 from gwn.outofcore.propagate import find_blocks, propagate
 from gwn.training import TrainConfig, fit
 from seeds import reseed
@@ -230,6 +230,18 @@ def test_data_larger_than_the_memory(folder: GraphFolder, tmp_path: Path, unused
     blocks, peak = finished.stdout.split()
     assert int(blocks) > 2
     assert 0.8 < float(peak) <= 1.0
+
+
+def test_rows_are_kept_as_far_as_they_fit_with_their_classes(folder: GraphFolder, tmp_path: Path) -> None:
+    features, split = propagate(folder, network(folder), tmp_path, memory=PLENTY), folder.time_split()
+    assert split is not None
+    nodes = split.train
+    whole = RowReader(features, folder.y, nodes)
+    for room, kept in ((whole.nbytes, True), (whole.nbytes - 1, False)):
+        reader = RowReader(features, folder.y, nodes, room)
+        assert len(reader) == 1
+        assert (reader[0][0] is reader[0][0]) == kept
+        assert reader.room == (0 if kept else room)
 
 
 def test_too_little_memory_is_said(folder: GraphFolder, tmp_path: Path) -> None:

@@ -37,6 +37,9 @@ CHUNK_BYTES = 1 << 23
 SPARE = 12 * CHUNK_BYTES
 """Kept free in training: two chunks on their way from the files, and a batch with its gradients."""
 
+HOLES = 64
+"""One part in so many of what is kept is lost between its blocks."""
+
 BATCH = 8192
 """Rows of one step where `batch_size` is 0: a chunk is the most there could be."""
 
@@ -74,7 +77,7 @@ class RowReader:
         nodes = self.features.nodes_of(chunk.first, chunk.last)[chunk.chosen]
         labels = torch.from_numpy(self.y[nodes].astype(np.int64))
         found = rows, labels[order]
-        size = rows.numel() * 4
+        size = sum(part.nbytes for part in found)
         if size <= self.room:
             self.room -= size
             self._kept[number] = found
@@ -86,6 +89,11 @@ class RowReader:
 
     def __len__(self) -> int:
         return len(self.chunks)
+
+    @property
+    def nbytes(self) -> int:
+        """Of all its rows and their classes."""
+        return (4 * self.features.columns + 8) * self.count
 
 
 def fit_files(
@@ -107,8 +115,9 @@ def fit_files(
     del labels
     parts = train, val, test = [RowReader(features, graph.y, nodes) for nodes in (split.train, split.val, split.test)]
     room = require_left("training in mini-batches", SPARE, memory) - SPARE
+    room -= room // HOLES
     for reader in parts:
-        reader.room = min(room, 4 * features.columns * reader.count)
+        reader.room = min(room, reader.nbytes)
         room -= reader.room
     task = FileTask(model, train, val, test, batch=config.batch_size or BATCH, loss=loss)
     resumed = None if checkpoints is None else checkpoints.load()
