@@ -33,6 +33,7 @@ from gwn.cli import (
     tune,
     verify,
 )
+from gwn.cli.processes import leave_at_once, one_of_several
 from gwn.cli.terminal import sign_of_life
 from gwn.errors import EXTRAS, GWNError, missing_extra
 from gwn.html import printable
@@ -110,7 +111,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         with nullcontext() if _answers_at_once(given) else sign_of_life(f"gwn {given[0]}: starting ..."):
             code = app(args=given, standalone_mode=False)
         sys.stdout.flush()
-        sys.exit(code if isinstance(code, int) else 0)
+        status = code if isinstance(code, int) else 0
+        if one_of_several():
+            leave_at_once(status)
+        sys.exit(status)
     except (KeyboardInterrupt, typer.Abort):
         _interrupted()
     except SystemExit as stop:

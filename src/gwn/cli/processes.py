@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
@@ -50,19 +51,27 @@ def training_processes(processes: int | None, *, device: str, partition: str) ->
                         leader.dismiss()
                     return
                 follow(group)
-        _leave_at_once()
+        leave_at_once(0)
     except ProcessLost as error:
         if not launched and os.environ.get("RANK") == "0":
             print(f"gwn: {error}; what was finished is kept, the same command continues", file=sys.stderr)
         sys.exit(LOST)
 
 
-def _leave_at_once() -> None:
-    """End a follower's process, which has nothing left to write.
+def one_of_several() -> bool:
+    """Whether this process has worked with others on the command."""
+    from gwn.distributed.launch import started_by_torchrun, started_here
+
+    return started_here() is not None or started_by_torchrun()
+
+
+def leave_at_once(code: int) -> NoReturn:
+    """End the process of a leader or a follower, which has nothing left to write.
 
     Where it takes PyTorch's libraries down in order, one of their threads may still run: that ends the process by an
     abort, rarely, and torchrun then ends all the others.
     """
+    atexit._run_exitfuncs()  # trackers send what they hold
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(0)
+    os._exit(code)
