@@ -234,7 +234,7 @@ def twin_figure(results: Path) -> CurveData:
     return _figure("twin", "What the graph is worth", panels, 1)
 
 
-A_PANEL = 8
+A_PANEL = 6
 """Columns whose names have room below a panel."""
 
 
