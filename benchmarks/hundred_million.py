@@ -8,7 +8,7 @@
     predict     `gwn predict`, a CSV file
 
 Finished stages are kept: the same command goes on with the first one that is missing, and a stage that was killed goes
-on where it can. `killed` kills the two longest of them in the middle and says what that cost.
+on where it can. `killed` kills two of them in the middle and says what that cost.
 `python -m benchmarks.hundred_million STAGE ...` is what the two stages without a command run.
 """
 
@@ -214,7 +214,7 @@ def _started(command: list[str], told: Path, output: TextIO, threads: int) -> su
 
 
 def _kill_after(seconds: float, command: list[str], log: Path, threads: int) -> None:
-    """Start a command and end it without a warning."""
+    """Start a command and end it without a warning; refused where it ended by itself, as nothing was killed then."""
     with log.open("a") as output:
         process = _started(command, log.with_suffix(".account"), output, threads)
         try:
@@ -222,6 +222,8 @@ def _kill_after(seconds: float, command: list[str], log: Path, threads: int) -> 
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+            return
+    raise GWNError(f"a stage ended within {seconds:.3g} seconds, before it was killed; delete {log.parent}, run again")
 
 
 def _floor(stage: Stage) -> dict[str, float]:

@@ -132,6 +132,14 @@ def test_a_hundred_million_edges_go_from_nothing_to_predictions(
     assert "| propagate | 1 | 0.5 | 1 | 1.5 | yes |" in killed_table({"killed": found.to_json()})
 
 
+def test_a_command_is_killed_and_one_that_ended_was_not(tmp_path: Path) -> None:
+    log, sleep = tmp_path / "log", ["timeit", "-n1", "-r1", "import time; time.sleep(60)"]
+    hundred_million._kill_after(1.0, sleep, log, 1)
+    assert not log.with_suffix(".account").exists()  # written at the end of every command, also of a failing one
+    with pytest.raises(GWNError, match="before it was killed"):
+        hundred_million._kill_after(60.0, ["timeit", "-n1", "pass"], log, 1)
+
+
 def test_memory_measures_what_its_verdicts_ask_for(settings: Settings) -> None:
     result = memory.steps(replace(settings, datasets=["cora", "photo", "cs"]))
     assert {row["graph"] for row in result.rows} == {"4 nodes, 20 edges", "photo", "cs", "cora"}

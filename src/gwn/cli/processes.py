@@ -59,7 +59,7 @@ def training_processes(processes: int | None, *, device: str, partition: str) ->
 
 
 def one_of_several() -> bool:
-    """Whether this process has worked with others on the command."""
+    """Whether this process is one of those that were started together for the command."""
     from gwn.distributed.launch import started_by_torchrun, started_here
 
     return started_here() is not None or started_by_torchrun()
