@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -249,6 +250,17 @@ def test_too_little_memory_is_said(folder: GraphFolder, tmp_path: Path) -> None:
         propagate(folder, network(folder), tmp_path, memory=1000)
 
 
+def test_the_memory_that_is_asked_for_is_enough(folder: GraphFolder, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "gwn", "train", str(folder.path), "--model", "gwn-sym", "--precompute", "-q"]
+    command += ["--no-tuned", "--runs", "1", "--set", "epochs=2", "--out", str(tmp_path / "runs"), "--memory"]
+    refused = subprocess.run([*command, "1MB"], capture_output=True, text=True)
+    assert refused.returncode == 2
+    asked = re.search(r"use --memory (\d+MB) or more", refused.stderr)
+    assert asked is not None
+    finished = subprocess.run([*command, asked.group(1)], capture_output=True, text=True)
+    assert finished.returncode == 0, finished.stderr
+
+
 @pytest.mark.parametrize("text", ["", "4 potatoes", "-1GB", "0"])
 def test_memory_that_is_none(text: str) -> None:
     with pytest.raises(GWNError, match="4GB or 512MiB"):
@@ -262,7 +274,7 @@ def test_units() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("{folder}", "--memory", "1MB", "--precompute"), "does not fit: one column"),
+        (("{folder}", "--memory", "1MB", "--precompute"), "from files needs about"),
         (("{folder}", "--memory", "10kB", "--model", "gwn-fa"), "to train as a whole"),
         (("{folder}", "--memory", "much", "--precompute"), "4GB or 512MiB"),
         (("csbm", "--memory", "1GB"), "--memory goes with a graph folder"),

@@ -18,7 +18,7 @@ from gwn.io import require_space
 from gwn.memory import say_memory
 from gwn.networks import GWN
 from gwn.networks.bank import BankGWN
-from gwn.outofcore.fit import Features, Network, chunk_rows, fit_files, predict_files
+from gwn.outofcore.fit import Features, Network, chunk_rows, fit_files, predict_files, require_room_to_train
 from gwn.outofcore.propagate import propagate
 from gwn.outofcore.states import propagate_states
 from gwn.spreadsheet import Written, write_columns
@@ -69,6 +69,7 @@ class FileExperiment(Experiment):
         model = self.model.build(self.graph.num_features, self.graph.num_classes, **self.settings)
         if not isinstance(model, (GWN, BankGWN)):
             raise GWNError(f"{self.model.name} is no wave network; --memory goes with gwn-sym or gwn and --precompute")
+        require_room_to_train(self.graph, self.memory)
         features = self._features(model)
         return record_run(
             lambda report: fit_files(

@@ -37,6 +37,9 @@ CHUNK_BYTES = 1 << 23
 SPARE = 12 * CHUNK_BYTES
 """Kept free in training: two chunks on their way from the files, and a batch with its gradients."""
 
+BESIDE, OF_A_NODE = 1 << 25, 32
+"""Bytes that a process takes on between the start of a command and training, and how many of them for each node."""
+
 HOLES = 64
 """One part in so many of what is kept is lost between its blocks."""
 
@@ -94,6 +97,11 @@ class RowReader:
     def nbytes(self) -> int:
         """Of all its rows and their classes."""
         return (4 * self.features.columns + 8) * self.count
+
+
+def require_room_to_train(graph: GraphFolder, memory: int) -> None:
+    """Refuse, before anything is propagated, a memory in which training could not begin afterwards."""
+    require_left(f"training on {graph.path} from files", SPARE + BESIDE + OF_A_NODE * graph.num_nodes, memory)
 
 
 def fit_files(
