@@ -5,10 +5,11 @@ from __future__ import annotations
 from gwn.compare.search import ModelSearch
 from gwn.compare.worker import OUT_OF_TIME
 from gwn.models import model_spec
+from gwn.tuning import SPACES
 
 
 def test_settings_that_the_time_cut_are_tried_again_with_all_their_epochs() -> None:
-    search = ModelSearch(model_spec("mlp"), {"epochs": 200}, splits=2, limit=2)
+    search = ModelSearch(model_spec("mlp"), SPACES["peers"], {"epochs": 200}, splits=2, limit=2)
     cut = {"val": 0.5, "epochs": 12, "seconds": 1.0, "curve": {}, "ended": OUT_OF_TIME}
     found = search.next()
     assert found is not None

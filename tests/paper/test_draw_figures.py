@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from gwn.errors import GWNError
 from gwn.paper.curve_data import KINDS, Axis, CurveData, Panel, Series, read_figure
 from gwn.paper.drawing import FORMATS, draw_figure
+from gwn.paper.drawing import names as label
 from gwn.paper.drawing.figure import _limit
 from gwn.paper.drawing.names import PLACES, place_names, spread
 from gwn.paper.drawing.style import PALETTE, SIGNED, STYLES, style_of
@@ -186,6 +187,29 @@ def test_the_kept_figures_are_whole(path: Path) -> None:
 
 def test_the_name_of_a_lone_point_takes_the_first_place() -> None:
     assert place_names([(0.0, 0.0)], ["GCN"]) == [PLACES[0]]
+
+
+def test_names_that_choose_again_cover_less_of_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame, names = (0.0, 0.0, 180.0, 180.0), [f"a model ({place}x)" for place in range(10, 18)]
+    crowds = np.random.default_rng(0).uniform(40, 140, (20, 8, 2)).tolist()
+
+    def covered() -> float:
+        found = 0.0
+        for points in crowds:
+            places = place_names(points, names, frame)
+            boxes = [label._box(x, y, name, *at) for (x, y), name, at in zip(points, names, places, strict=True)]
+            found += sum(label._overlap(one, other) for one, other in combinations(boxes, 2))
+        return found
+
+    again = covered()
+    monkeypatch.setattr(label, "ROUNDS", 1)
+    assert again < 0.5 * covered()
+
+
+def test_no_name_stands_on_the_note_of_its_panel() -> None:
+    note = (0.0, 0.0, 100.0, 12.0)
+    ((right, up, _),) = place_names([(40.0, 8.0)], ["GraphSAGE"], (0.0, 0.0, 100.0, 100.0), [note])
+    assert 8.0 + up >= 12.0, f"it stands at {right}, {up}"
 
 
 def test_two_names_at_one_point_part() -> None:

@@ -10,6 +10,7 @@ import pytest
 from torch import nn
 
 from gwn import GWNError
+from gwn.data import Dataset, load_dataset
 from gwn.dimension import Dimension
 from gwn.models import MODELS, model_spec
 from gwn.schemes import SCHEMES
@@ -122,6 +123,19 @@ def test_short_spaces_end_early_and_are_otherwise_the_same() -> None:
     assert max(one["time"] for one in whole) > 10
     assert 4 < max(one["time"] for one in short) <= 5
     assert {*whole[0]} == {*short[0]}
+
+
+def test_a_direction_is_searched_where_edges_have_one() -> None:
+    both, stored = load_dataset("texas"), load_dataset("texas", directed=True)
+
+    def searched(model: str, dataset: Dataset) -> set[str]:
+        spec = model_spec(model)
+        return {dimension.setting for dimension in choose_space(spec, None).on(dataset).dimensions_of(spec)}
+
+    assert "direction" in searched("gwn-bank-plus", stored)
+    assert "direction" not in searched("gwn-bank-plus", both)
+    assert "direction" not in searched("gwn-twin", stored), "it has no edges to follow"
+    assert "direction" not in searched("gwn-sym", stored), "its Laplacian is symmetric"
 
 
 def test_default_spaces() -> None:

@@ -146,7 +146,7 @@ def compare(
         "metric": dataset.metric,
         "split": final[0].kind,
         "models": [spec.name for spec in specs],
-        "spaces": {spec.name: space_of(spec).key(spec) for spec in specs},
+        "spaces": {spec.name: space_of(spec, dataset).key(spec) for spec in specs},
         "fixed": _fixed(specs, settings),
         "seed": seed,
     }

@@ -12,7 +12,7 @@ from typing import Any
 from gwn.compare.blend import CANDIDATES, Blend, make_blend
 from gwn.compare.pool import Here, Pool, Processes
 from gwn.compare.record import Record
-from gwn.compare.search import ModelSearch, Trial
+from gwn.compare.search import ModelSearch, Trial, space_of
 from gwn.compare.worker import Answer, Workshop
 from gwn.data import Dataset, Split
 from gwn.models import ModelSpec, model_spec
@@ -103,6 +103,7 @@ class Course:
         self.searches = {
             spec.name: ModelSearch(
                 spec,
+                space_of(spec, dataset),
                 record.identity["fixed"][spec.name],
                 splits=self.splits,
                 limit=trials,

@@ -17,6 +17,7 @@ import optuna
 from optuna.trial import FixedTrial, TrialState, create_trial
 
 from gwn.compare.worker import OUT_OF_TIME
+from gwn.data import Dataset
 from gwn.errors import GWNError
 from gwn.models import ModelSpec
 from gwn.training import TrainConfig
@@ -73,14 +74,15 @@ class Trial:
         return cls(**{entry.name: data[entry.name] for entry in fields(cls)})
 
 
-def space_of(model: ModelSpec) -> Space:
+def space_of(model: ModelSpec, dataset: Dataset) -> Space:
     """What is searched of a model in a comparison: its own dimensions, or its space with short times for a wave."""
-    return SPACES["peers" if model.search or model.kind != "wave" else f"{model.space}-short"]
+    return SPACES["peers" if model.search or model.kind != "wave" else f"{model.space}-short"].on(dataset)
 
 
 class ModelSearch:
     """One model's trials.
 
+    space    what is searched of it
     fixed    settings of model and training that are not searched
     splits   how many search splits there are
     limit    the most trials; a model with nothing to set needs one
@@ -89,6 +91,7 @@ class ModelSearch:
     def __init__(
         self,
         model: ModelSpec,
+        space: Space,
         fixed: Mapping[str, Any],
         *,
         splits: int,
@@ -96,7 +99,7 @@ class ModelSearch:
         seed: int = 0,
         trials: Sequence[Trial] = (),
     ) -> None:
-        self.model, self.space, self.fixed, self.splits, self.seed = model, space_of(model), dict(fixed), splits, seed
+        self.model, self.space, self.fixed, self.splits, self.seed = model, space, dict(fixed), splits, seed
         self.limit = 1 if {"features", "edges"} <= {*model.ignores} else limit
         self.trials = list(trials)
         self.longer: Trial | None = None

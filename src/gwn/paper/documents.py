@@ -55,9 +55,8 @@ def summary(results: Path) -> str:
         for row in SHOWN:
             test = cells[row][column].test
             line.append("" if test is None else f"{test['mean']:.1f} ± {(test['high'] - test['low']) / 2:.1f}")
-        paper = [cells[row][column].paper for row in PAPERS_OWN]
-        top = elsewhere(column)
-        line.append(f"{max(value.mean for value in paper if value is not None):.1f}")
+        best, top = _papers_best(cells, column), elsewhere(column)
+        line.append("" if best is None else f"{best:.1f}")
         line.append("" if top is None else f"{top[0]:.1f} ({top[1]})")
         rows.append(line)
     budget = budget_caption(all_cells(results), columns)
@@ -102,14 +101,19 @@ def _by_verdict(of_row: Mapping[str, View]) -> dict[str, list[str]]:
     return {kind: [column for column, cell in of_row.items() if cell.verdict == kind] for kind in SAID}
 
 
+def _papers_best(cells: Mapping[str, Mapping[str, View]], column: str) -> float | None:
+    """The better of the paper's two networks there; None where it prints no figure."""
+    return max((value.mean for row in PAPERS_OWN if (value := cells[row][column].paper)), default=None)
+
+
 def _above_the_paper(cells: Mapping[str, Mapping[str, View]]) -> tuple[list[str], int]:
-    """The columns on which our entry is above the paper's best GWN, and how many it was measured on."""
-    best = {
-        column: (cell.test["mean"], max(value.mean for row in PAPERS_OWN if (value := cells[row][column].paper)))
+    """The columns on which our entry is above the paper's best GWN, and how many have both."""
+    both = {
+        column: (cell.test["mean"], paper)
         for column, cell in cells[BEST].items()
-        if cell.test is not None
+        if cell.test is not None and (paper := _papers_best(cells, column)) is not None
     }
-    return [column for column, (ours, paper) in best.items() if ours > paper], len(best)
+    return [column for column, (ours, paper) in both.items() if ours > paper], len(both)
 
 
 def _gap(cells: Mapping[str, Mapping[str, View]]) -> list[str]:

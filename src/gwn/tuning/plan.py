@@ -114,12 +114,13 @@ def plan_search(
     assignments   `name=value` for settings that are fixed rather than searched
     """
     spec = model_spec(model)
-    chosen = choose_space(spec, space)
+    space = choose_space(spec, space).name
     settings, training = parse_settings(spec, assignments)
     TrainConfig(**training)
     if search_splits < 1 or seed < 0:
         raise GWNError(f"a search needs at least one split and a seed from 0; got {search_splits} and {seed}")
     data = load_dataset(dataset) if isinstance(dataset, str) else dataset
+    chosen = SPACES[space].on(data)
     splits = make_splits(data, split, search_splits, SEARCH_SEED)
     plan = Plan(
         dataset=data.name,
@@ -151,7 +152,7 @@ def _search(plan: Plan, data: Dataset, splits: Sequence[Split]) -> Search:
         plan=plan,
         dataset=data,
         model=model_spec(plan.model),
-        space=SPACES[plan.space],
+        space=SPACES[plan.space].on(data),
         splits=splits,
         graph=data.graph.to(config.torch_device, config.torch_dtype),
     )

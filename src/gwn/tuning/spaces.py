@@ -16,6 +16,8 @@ from gwn.tuning.wave_dimensions import TAUS, wave_dimensions
 if TYPE_CHECKING:
     from optuna.trial import BaseTrial
 
+    from gwn.data import Dataset
+
 OwnStarts = Callable[[ModelSpec], tuple[Mapping[str, Any], ...]]
 
 
@@ -23,6 +25,8 @@ def no_own_starts(model: ModelSpec) -> tuple[Mapping[str, Any], ...]:
     """Every model starts alike."""
     return ()
 
+
+_DIRECTION = Dimension(setting="direction", values=("both", "stored", "reversed"))
 
 ON_ROWS = "-normalized"
 """Ends the name of a space on row-normalised features."""
@@ -59,6 +63,7 @@ class Space:
         own = model.search if self.own else ()
         of_training = {f.name for f in fields(TrainConfig)} - (set() if model.gradients else {"lr", "weight_decay"})
         has = {*model.settings(), *of_training} - {dimension.setting for dimension in own}
+        has -= {"direction"} if "edges" in model.ignores else set()
         return [*own, *(dimension for dimension in self.dimensions if dimension.setting in has)]
 
     def starts_of(self, model: ModelSpec) -> tuple[Mapping[str, Any], ...]:
@@ -107,6 +112,10 @@ class Space:
             starts=tuple({**start, **on_rows} for start in starts),
             own_starts=lambda model: tuple({**start, **on_rows} for start in own_starts(model)),
         )
+
+    def on(self, dataset: Dataset) -> Space:
+        """The same space for this graph: where edges have a direction, networks that can follow it choose which."""
+        return replace(self, dimensions=(*self.dimensions, _DIRECTION)) if dataset.directed else self
 
     def shortened(self, longest: float) -> Space:
         """The same space with waves that travel at most for the time `longest`."""

@@ -8,33 +8,53 @@ Box = tuple[float, float, float, float]
 NAME_SIZE = 7.5
 """Of the letters of a name."""
 
-_BESIDE = ((5, 2), (5, -8), (5, 10), (5, -16), (9, 19), (9, -25), (15, 29), (15, -35), (23, 40), (23, -46))
-PLACES = tuple((sign * right, up, side) for right, up in _BESIDE for sign, side in ((1, "left"), (-1, "right")))
+_NEAR = ((5, 2), (5, -8), (5, 10), (5, -16), (9, 19), (9, -25))
+_BESIDE = (*_NEAR, *((15 + 9 * k, sign * (29 + 10 * k) - 3) for k in range(5) for sign in (1, -1)))
+_SIDES = ((1, "left"), (-1, "right"), (0, "center"))
+PLACES = tuple(
+    (sign * right, up, side) for right, up in _BESIDE for sign, side in _SIDES if side != "center" or abs(up) > 6
+)
 """Offset of the text and the side on which it begins, in the order of preference."""
 
-FURTHER = 5.0
+FURTHER = 2.5
 """The area, in square points, that a name would rather cover than stand at the next place."""
+
+ROUNDS = 4
+"""In which every name chooses its place; after two or three none moves any more."""
 
 FAR = 12
 """A name that stands higher or lower than this is tied to its point by a line."""
 
 
 def place_names(
-    points: Sequence[tuple[float, float]], names: Sequence[str], frame: Box | None = None
+    points: Sequence[tuple[float, float]],
+    names: Sequence[str],
+    frame: Box | None = None,
+    written: Sequence[Box] = (),
 ) -> list[tuple[int, int, str]]:
     """One of `PLACES` for every point with a name: near the point, and free of points and of other names, or one that
     covers little; a place outside of `frame` is the worst. Points without a name, which are only kept free, come
-    after those with one."""
-    taken: list[Box] = [(x - 3, y - 3, x + 3, y + 3) for x, y in points]
-    chosen = []
-    for (x, y), name in zip(points, names, strict=False):
-        boxes = [_box(x, y, name, *place) for place in PLACES]
-        covered = [sum(_overlap(box, other) for other in taken) + _outside(box, frame) for box in boxes]
-        costs = [area + FURTHER * far for far, area in enumerate(covered)]
-        best = costs.index(min(costs))
-        taken.append(boxes[best])
-        chosen.append(PLACES[best])
-    return chosen
+    after those with one, and `written` is where other words stand. Once all have a place, each chooses again among
+    what the others leave: the first ones could not know who comes later."""
+    kept_free: list[Box] = [*((x - 3.5, y - 3.5, x + 3.5, y + 3.5) for x, y in points), *written]
+    boxes = [[_box(x, y, name, *place) for place in PLACES] for (x, y), name in zip(points, names, strict=False)]
+    alone = [
+        [
+            sum(_overlap(box, other) for other in kept_free) + _outside(box, frame) + FURTHER * far
+            for far, box in enumerate(of_name)
+        ]
+        for of_name in boxes
+    ]
+    chosen: dict[int, int] = {}
+    for _ in range(ROUNDS):
+        for name, of_name in enumerate(boxes):
+            others = [boxes[other][place] for other, place in chosen.items() if other != name]
+            costs = [
+                cost + sum(_overlap(box, other) for other in others)
+                for cost, box in zip(alone[name], of_name, strict=True)
+            ]
+            chosen[name] = costs.index(min(costs))
+    return [PLACES[chosen[name]] for name in range(len(boxes))]
 
 
 def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
@@ -54,8 +74,8 @@ def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list
 
 def _box(x: float, y: float, name: str, right: float, up: float, side: str) -> Box:
     width = 0.63 * NAME_SIZE * len(name)
-    left = x + right - (width if side == "right" else 0.0)
-    return left, y + up, left + width, y + up + NAME_SIZE
+    left = x + right - {"left": 0.0, "center": 0.5, "right": 1.0}[side] * width
+    return left, y + up - 0.25 * NAME_SIZE, left + width, y + up + NAME_SIZE  # with what hangs below its line
 
 
 def _overlap(a: Box, b: Box) -> float:
@@ -65,4 +85,4 @@ def _overlap(a: Box, b: Box) -> float:
 
 def _outside(box: Box, frame: Box | None) -> float:
     whole = (box[2] - box[0]) * (box[3] - box[1])
-    return 0.0 if frame is None else 4 * (whole - _overlap(box, frame))
+    return 0.0 if frame is None else 20 * (whole - _overlap(box, frame))

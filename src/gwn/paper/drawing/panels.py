@@ -18,6 +18,9 @@ FEW_DECADES = 300
 ON_WHITE = {"facecolor": "white", "alpha": 0.75, "edgecolor": "none", "pad": 0.4}
 """Behind a name; a halo would turn its letters into outlines."""
 
+NOTE_SIZE = 8.0
+"""Of the letters of a panel's note, at its foot."""
+
 
 def draw_panel(axes: Any, panel: Panel, limit: float) -> Any:
     """Everything but legend and names; the image or the nodes whose shades reach from -limit to limit, or None."""
@@ -31,7 +34,7 @@ def draw_panel(axes: Any, panel: Panel, limit: float) -> Any:
         _mark_diverged(axes, panel)
         _make_room_for_names(axes, panel)
     if panel.note:
-        axes.text(0.98, 0.02, panel.note, transform=axes.transAxes, ha="right", fontsize=8, color=GREY)
+        axes.text(0.98, 0.02, panel.note, transform=axes.transAxes, ha="right", fontsize=NOTE_SIZE, color=GREY)
     return shaded
 
 
@@ -178,7 +181,9 @@ def _name_points(axes: Any, panel: Panel) -> None:
     scale = 72 / axes.figure.dpi
     (left, low), (right_end, high) = axes.transAxes.transform([(0, 0), (1, 1)]) * scale
     shown = axes.transData.transform([(x, y) for x, y, *_ in named] + silent) * scale
-    where = place_names([(x, y) for x, y in shown], [name for _, _, name, _ in named], (left, low, right_end, high))
+    note = (right_end - 0.63 * NOTE_SIZE * len(panel.note), low, right_end, low + 1.5 * NOTE_SIZE)
+    frame, names = (left, low, right_end, high), [name for _, _, name, _ in named]
+    where = place_names([(x, y) for x, y in shown], names, frame, [note] if panel.note else [])
     for (x, y, name, colour), (right, up, side) in zip(named, where, strict=True):
         line = {"arrowstyle": "-", "color": colour, "linewidth": 0.4, "shrinkA": 0, "shrinkB": 2}
         tied = {"arrowprops": line} if abs(up) > FAR else {}
