@@ -77,6 +77,10 @@ def test_starts_have_settings_of_their_model(model: str) -> None:
         parameters, beyond = SPACE.start(number, spec, {})
         assert {*start} <= {*spec.settings(), *TrainConfig.__dataclass_fields__}
         assert parameters or beyond
+        searched = {dimension.setting for dimension in SPACE.dimensions_of(spec)}
+        assert {*start} - searched - {*TrainConfig.__dataclass_fields__} <= {*beyond}, (
+            "what is not searched is tried too"
+        )
 
 
 def test_first_trial_has_the_defaults_also_where_no_dimension_reaches(

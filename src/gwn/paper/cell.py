@@ -150,7 +150,7 @@ class Budget:
 # Small test sets need many splits to tell settings apart; large graphs have little noise and cost much.
 _WEBKB = Budget(trials=8, splits=3, on_rows=5, finalists=2, playoff_splits=5)
 _MEDIUM = Budget(trials=5, splits=1)
-_FILTERED = Budget(trials=8, splits=2)
+_FILTERED = Budget(trials=10, splits=2)
 _LARGE = Budget(trials=12, splits=1, short=True)
 
 BUDGETS: dict[str, Budget] = {

@@ -77,7 +77,8 @@ class Space:
         chosen = effective_settings(model, {**self.starts_of(model)[number], **fixed})
         defaults = {**of_training, **model.training, **chosen, **model.fixed}
         parameters: dict[str, Any] = {}
-        beyond = {name: defaults[name] for name in model.training if name not in fixed}
+        given = (*model.training, *(name for name in self.starts_of(model)[number] if name in model.settings()))
+        beyond = {name: defaults[name] for name in given if name not in fixed}
         seen = {*fixed}
         for dimension in self.dimensions_of(model):
             name = dimension.setting
