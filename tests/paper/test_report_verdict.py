@@ -88,8 +88,8 @@ def test_what_is_not_fair_is_said(tmp_path: Path) -> None:
     measure(tmp_path, "gwn-plus", 88.0, 89.0, trials=70, settings={"scheme": "heat"})
     trials, heat = reservations(all_cells(tmp_path), [COLUMN])
     assert trials.startswith("In 1 of 1 columns the models did not have equal trials")
-    assert heat.startswith("GWN+ is the heat equation, no wave, on 1 column")
-    assert "In 1 of 14 columns the models did not have equal trials" in verdict_parts(tmp_path)["facts"]
+    assert heat.startswith("GWN+ is the heat equation, no wave, on one column:")
+    assert "In 1 of 15 columns the models did not have equal trials" in verdict_parts(tmp_path)["facts"]
 
 
 def test_without_results_nothing_is_claimed(tmp_path: Path) -> None:

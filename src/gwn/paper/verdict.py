@@ -116,5 +116,6 @@ def reservations(cells: Cells, columns: Sequence[str]) -> list[str]:
             "see the captions."
         )
     if heat:
-        said.append(f"GWN+ is the heat equation, no wave, on {len(heat)} columns: new searches choose waves alone.")
+        columns_of = "one column" if len(heat) == 1 else f"{len(heat)} columns"
+        said.append(f"GWN+ is the heat equation, no wave, on {columns_of}: new searches choose waves alone.")
     return said

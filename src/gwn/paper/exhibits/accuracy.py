@@ -206,8 +206,7 @@ def uniform_table(results: Path, name: str, command: str, datasets: Sequence[str
     return TableData(
         name=f"{name}-uniform",
         title='Two readings of "60/20/20": 60 % of N/C of every class, or 60 % of all nodes',
-        caption=f"{PROTOCOL} Settings on uniform splits are those that a search on per-class splits found; older cells "
-        "have those of a larger search than the column beside them.",
+        caption=f"{PROTOCOL} Settings on uniform splits are those that a search on per-class splits found.",
         columns=("model", *map(heading, columns)),
         rows=tuple(rows),
         command=command,
