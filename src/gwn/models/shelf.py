@@ -43,8 +43,9 @@ def _bank_starts(structure: str | None = None, **wave: float) -> tuple[dict[str,
     """What validation on Cora, CiteSeer and Actor found to be good somewhere, so that one of five trials need not find
     it again: two wide banks alone; narrower ones, fast and slow; a longer wave with all that it may know of its edges;
     ACM-GCN+, one step of such a wave; one bank behind an encoder, for graphs where a node's own features say most; and
-    deeper blocks. The last one is what the tuned GCN has for Squirrel, with a bank in the place of the convolution: one
-    step of the physical wave carries what GCN's operator does, and features are not dropped.
+    deeper blocks. Then what the tuned GCN has for Squirrel, with a bank in the place of the convolution: one step of
+    the physical wave carries what GCN's operator does, and features are not dropped. With structure, last, what the
+    bank without it and the twin have as their defaults: whatever the twin begins with is tried with edges too.
 
     wave   what the bank of one step has, where there is a wave
     """
@@ -64,6 +65,7 @@ def _bank_starts(structure: str | None = None, **wave: float) -> tuple[dict[str,
         {**_ONE_BANK, **wave, "hidden_channels": 64, "lr": 0.01, **plain},
         {**_INSIDE, **deep, "norm": "batch", **plain},
         {**_STACK, **as_gcn, **classic, "head": True, "norm": "batch", "lr": 0.01, "weight_decay": 5e-4, **plain},
+        *([{**_INSIDE, "hidden_channels": 64, "lr": 0.01, **plain}] if structure else []),
     )
 
 
