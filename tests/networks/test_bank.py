@@ -8,6 +8,7 @@ import torch
 from gwn.errors import GWNError
 from gwn.models import model_spec
 from gwn.models.peers.acm_gcn import ACMGCN
+from gwn.models.peers.tuned import TunedGNN
 from gwn.networks.bank import BankGWN
 from gwn.training.config import parse_settings
 
@@ -46,6 +47,28 @@ def test_one_step_of_sqrt_two_over_the_random_walk_is_acm_gcn_plus() -> None:
     assert (ours(X, EDGES) - peer(X, EDGES)).abs().max() < 1e-12
 
 
+@pytest.mark.parametrize(("conv", "laplacian"), [("gcn", "physical"), ("sage", "random-walk")])
+@pytest.mark.parametrize("norm", ["batch", "layer", "none"])
+def test_a_sum_of_one_step_and_the_own_signal_is_the_tuned_gcn_and_graphsage(
+    conv: str, laplacian: str, norm: str
+) -> None:
+    root = math.sqrt(2)
+    settings = {"gate": "sum", "encoder": False, "ego": False, "states": "last", "num_layers": 3, "norm": norm}
+    ours = bank(time=root, tau=root, laplacian=laplacian, **settings)
+    torch.manual_seed(3)
+    peer = TunedGNN(FEATURES, WIDTH, CLASSES, conv=conv, num_layers=3, norm=norm, dropout=0.0, reference=True).double()
+    for mine, wave, own in zip(ours.banks, peer.convs, peer.residuals, strict=True):
+        carried, kept = (wave.lin.weight, 0.0) if conv == "gcn" else (wave.lin_l.weight, wave.lin_r.weight)
+        mine.linear.weight.data = torch.cat([carried, own.weight + kept], 1).data
+        mine.bias.data = torch.zeros(WIDTH).double() if own.bias is None else own.bias.data
+    ours.head.load_state_dict(peer.head.state_dict())
+    for statistics in ours.norms if norm == "batch" else ():
+        statistics.reset_running_stats()
+    for mode in (True, False):  # training, then with the statistics that it has left
+        ours.train(mode), peer.train(mode)
+        assert (ours(X, EDGES) - peer(X, EDGES)).abs().max() < 1e-12
+
+
 def test_another_step_length_or_more_steps_are_another_network() -> None:
     root = math.sqrt(2)
     acm = bank(time=root, tau=root, **LIKE_ACM)
@@ -65,7 +88,7 @@ def test_the_twin_without_edges_sees_each_node_alone() -> None:
 
 
 @pytest.mark.parametrize("structure", ["none", "channel", "velocity"])
-@pytest.mark.parametrize("gate", ["channels", "own"])
+@pytest.mark.parametrize("gate", ["channels", "own", "sum"])
 def test_every_weight_gets_the_right_gradient(structure: str, gate: str) -> None:
     model = bank(structure=structure, gate=gate, num_layers=2)
     loss = model(X, EDGES).square().mean()

@@ -23,7 +23,7 @@ from gwn.schemes import count_steps, integrate
 from gwn.sparse import SparseMatrix, TensorCache
 
 STRUCTURES = ("none", "channel", "velocity")
-GATES = ("channels", "own")
+GATES = ("channels", "own", "sum")
 STATES = ("last", "weighted")
 DIRECTIONS = ("both", "stored", "reversed")
 
@@ -39,7 +39,7 @@ class WaveBank(nn.Module):
     start with instead of rest.
 
     gate   where `alpha` comes from: "channels", `softmax(sigmoid([norm(H_c) w_c]_c) W_mix / C)`, or "own",
-           `softmax(z W_g)`
+           `softmax(z W_g)`; "sum" has none: `low + own + b`, which the block that it stands in normalises and activates
     """
 
     def __init__(
@@ -61,38 +61,49 @@ class WaveBank(nn.Module):
         super().__init__()
         self.out_channels, self.steps, self.structure = out_channels, steps, structure
         self.activation = lookup("activation", activation, ACTIVATIONS)
-        waves = 2 * out_channels
+        self.gated = gate != "sum"
+        waves = 2 * out_channels if self.gated else out_channels
         self.laplacian, self.scheme = build_dynamics(
             laplacian, scheme, waves, steps, tau, directed=directed, options=options
         )
         self.states = lookup("readout", states, READOUTS)(waves, steps)
-        self.linear = Linear(in_channels, 3 * out_channels, bias=False)
+        self.linear = Linear(in_channels, waves + out_channels, bias=False)
         self.edges = None
         if structure != "none":
             width = waves if structure == "velocity" else out_channels
             self.edges = NodeWeights(width, bias=False, bound=out_channels**-0.5)
         count = 4 if structure == "channel" else 3
-        if gate == "own":
-            self.gate: nn.Module = Linear(in_channels, count)
-        else:
-            self.gate = ChannelGate(count, out_channels)
+        self.bias = None if self.gated else nn.Parameter(torch.empty(out_channels))
+        self.gate: nn.Module | None = None
+        if self.gated:
+            self.gate = Linear(in_channels, count) if gate == "own" else ChannelGate(count, out_channels)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Weights uniform within `1 / sqrt(out)`, as ACM-GCN has them; the rest as the parts do."""
-        nn.init.uniform_(self.linear.weight, -(self.out_channels**-0.5), self.out_channels**-0.5)
-        for part in (self.laplacian, self.states, self.gate, *([] if self.edges is None else [self.edges])):
-            part.reset_parameters()  # type: ignore[operator]
+        """Weights uniform within `1 / sqrt(out)`, as ACM-GCN has them, or as the tuned GCN: Glorot's where the wave
+        begins, `1 / sqrt(in)` for the node's own, which it then sees less of; the rest as the parts do."""
+        if self.bias is None:
+            nn.init.uniform_(self.linear.weight, -(self.out_channels**-0.5), self.out_channels**-0.5)
+        else:
+            self.linear.reset_parameters()
+            nn.init.xavier_uniform_(self.linear.weight[:, : self.out_channels].data)
+            nn.init.zeros_(self.bias)
+        for part in (self.laplacian, self.states, self.gate, self.edges):
+            if part is not None:
+                part.reset_parameters()  # type: ignore[operator]
 
     def forward(self, z: Tensor | SparseMatrix, adjacency: Adjacency, plain: SparseMatrix | None) -> Tensor:
         mapped: Tensor = self.linear(z)
-        waves = 2 * self.out_channels
-        start, own = mapped[:, :waves].contiguous(), mapped[:, waves:]
+        own = mapped[:, -self.out_channels :]
+        start = mapped[:, : -self.out_channels].contiguous()
         of_edges: list[Tensor] = [] if self.edges is None else [self.edges(plain)]
         velocity = of_edges.pop() if self.structure == "velocity" else torch.zeros_like(start)
         operator = self.laplacian.on(adjacency)
         wave = integrate(operator, self.scheme, start, velocity, self.steps, trajectory=self.states.needs_trajectory)
-        low, carried = self.states(wave, start, velocity).chunk(2, 1)
+        seen: Tensor = self.states(wave, start, velocity)
+        if self.bias is not None:
+            return sum([own, *of_edges], start=seen + self.bias)
+        low, carried = seen.chunk(2, 1)
         return self._weighed([low, start[:, self.out_channels :] - carried, own, *of_edges], z)
 
     def of_states(self, states: Tensor) -> Tensor:
@@ -104,6 +115,7 @@ class WaveBank(nn.Module):
 
     def _weighed(self, parts: list[Tensor], z: Tensor | SparseMatrix) -> Tensor:
         channels = torch.stack([self.activation(part) for part in parts], 1)
+        assert self.gate is not None
         alpha = self.gate(channels) if isinstance(self.gate, ChannelGate) else torch.softmax(self.gate(z), 1)
         return (alpha[:, :, None] * channels).sum(1)
 
@@ -134,6 +146,10 @@ class BankGWN(nn.Module):
     `h(0) = relu(x W)`, and the head sees `[h(L) || h(0)]` with `ego`. With `encoder` false the first bank sees the
     features, and with `head` false the last bank gives the classes: two such banks with one step of sqrt 2 over the
     random walk with self-loops and `structure="channel"` are ACM-GCN+.
+
+    With `gate="sum"` a block is that of the tuned classics, `h(l+1) = dropout(act(norm(wave(h W_l) + h W_o + b)))`:
+    without an encoder, one step of sqrt 2 over the symmetric operator with self-loops is the tuned GCN, over the random
+    walk the tuned GraphSAGE.
 
     num_layers        L, how many banks
     laplacian, scheme, time, tau    of the waves in every bank; one to three steps are usual
@@ -184,7 +200,7 @@ class BankGWN(nn.Module):
         self.dropout = dropout
         self.input_dropout = dropout if input_dropout is None else input_dropout
         self.direction, self.self_loops, self.edges, self.structure = direction, self_loops, edges, structure
-        self.ego, self.residual = ego, residual
+        self.ego, self.residual, self.gated = ego, residual, gate != "sum"
         self.encoder = Linear(in_channels, hidden_channels) if encoder else None
         first = hidden_channels if encoder else in_channels
         widths = [first, *[hidden_channels] * (num_layers - 1), hidden_channels if head else out_channels]
@@ -202,14 +218,17 @@ class BankGWN(nn.Module):
         }
         self.banks = nn.ModuleList(WaveBank(a, b, **bank) for a, b in pairwise(widths))
         normalise = lookup("norm", norm, NORMS)
-        self.norms = nn.ModuleList(normalise(hidden_channels) for _ in range(num_layers + encoder + head - 1))
-        """Of what every bank but the first sees, of what the first one sees behind an encoder, and before the head."""
+        inside = num_layers + head - 1
+        self.norms = nn.ModuleList(normalise(hidden_channels) for _ in range(inside + (encoder and self.gated)))
+        """Of what every bank but the first sees, of what the first one sees behind an encoder, and before the head; of
+        a sum, behind every bank but one that gives the classes."""
         self.head = Linear(hidden_channels * (2 if ego else 1), out_channels) if head else None
-        alone = num_layers == 1 and not encoder and edges and structure == "none" and direction == "both"
+        alone = num_layers == 1 and not encoder and edges and structure == "none" and direction == "both" and self.gated
         if precompute and not (alone and self.first.laplacian.fixed and not list(self.first.laplacian.parameters())):
             raise GWNError(
                 "precompute needs one bank on the features and waves that do not learn: num_layers=1, encoder=false, "
-                "ego=false, structure=none, direction=both and a fixed Laplacian; leave it out, or change these"
+                "ego=false, structure=none, direction=both, a gate other than sum and a fixed Laplacian; leave it out, "
+                "or change these"
             )
         self.precompute = precompute
 
@@ -241,6 +260,8 @@ class BankGWN(nn.Module):
         if self.structure != "none":
             plain = self._adjacency(x, edge_index, edge_weight, "none").plain
         features = drop_features(x, self.input_dropout, self.training)
+        if not self.gated:
+            return self._of_sums(features, adjacency, plain)
         banks = list(self.banks)
         if self.encoder is None:
             hidden: Tensor = banks.pop(0)(features, adjacency, plain)
@@ -251,6 +272,19 @@ class BankGWN(nn.Module):
             out: Tensor = bank(drop(norm(hidden), self.dropout, self.training), adjacency, plain)
             hidden = hidden + out if self.residual and hidden.shape == out.shape else out
         return self._read(hidden, first)
+
+    def _of_sums(self, features: Tensor | SparseMatrix, adjacency: Adjacency, plain: SparseMatrix | None) -> Tensor:
+        """Norm, activation and dropout stand behind every sum that does not give the classes."""
+        hidden = features if self.encoder is None else F.relu(self.encoder(features))
+        first = hidden
+        for number, bank in enumerate(self.banks):
+            out: Tensor = bank(hidden, adjacency, plain)
+            if number == len(self.norms):
+                return out
+            hidden = drop(self.first.activation(self.norms[number](out)), self.dropout, self.training)
+        assert self.head is not None
+        logits: Tensor = self.head(torch.cat([hidden, first], 1) if self.ego else hidden)  # type: ignore[list-item]
+        return logits
 
     def of_states(self, states: Tensor) -> Tensor:
         """The same from X(0) ... X(n) of the features of some nodes, [n + 1, rows, f], where `precompute` allows it.
