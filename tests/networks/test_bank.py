@@ -58,8 +58,10 @@ def test_a_sum_of_one_step_and_the_own_signal_is_the_tuned_gcn_and_graphsage(
     torch.manual_seed(3)
     peer = TunedGNN(FEATURES, WIDTH, CLASSES, conv=conv, num_layers=3, norm=norm, dropout=0.0, reference=True).double()
     for mine, wave, own in zip(ours.banks, peer.convs, peer.residuals, strict=True):
-        carried, kept = (wave.lin.weight, 0.0) if conv == "gcn" else (wave.lin_l.weight, wave.lin_r.weight)
-        mine.linear.weight.data = torch.cat([carried, own.weight + kept], 1).data
+        weights = wave.state_dict()
+        carried = weights["lin.weight" if conv == "gcn" else "lin_l.weight"]
+        kept = own.weight.data + weights.get("lin_r.weight", 0.0)
+        mine.linear.weight.data = torch.cat([carried, kept], 1)
         mine.bias.data = torch.zeros(WIDTH).double() if own.bias is None else own.bias.data
     ours.head.load_state_dict(peer.head.state_dict())
     for statistics in ours.norms if norm == "batch" else ():

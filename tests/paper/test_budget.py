@@ -54,7 +54,21 @@ def test_an_equal_budget_is_said_once_and_an_unequal_one_with_who_had_it() -> No
 def test_another_patience_is_no_equal_budget() -> None:
     found = cells(mlp=record(), gcn=record(patience=20))
     assert unequal_columns(found, [COLUMN]) == [COLUMN]
-    assert "Epochs or patience differ" in budget_caption(found, [COLUMN])
+    said = budget_caption(found, [COLUMN])
+    assert "UNEQUAL" in said
+    assert "at most 200 epochs and a patience of 20 (GCN)" in said
+
+
+def test_columns_of_different_length_say_their_own() -> None:
+    found = cells(mlp=record())
+    longer = record()
+    longer["config"] = {"epochs": 300, "patience": 100}
+    longer["recipe"]["runs"] = 5
+    other = "photo.published"
+    found["mlp"][other] = View(cell=Cell.of(other, "mlp"), paper=None, record=longer)
+    said = budget_caption(found, [COLUMN, other])
+    assert "Photo published: 24 trials on 2 splits, 5 runs, at most 300 epochs and a patience of 100 for every" in said
+    assert "Cora per-class: 24 trials on 2 splits, at most 200 epochs and a patience of 50 for every model" in said
 
 
 def test_a_wave_network_whose_settings_are_the_heat_equation_is_called_so() -> None:

@@ -64,13 +64,15 @@ def test_records_sealed_under_a_former_name_are_read_under_the_present_one() -> 
     assert ROWS["gwn-plus"].title == "GWN+"
 
 
-@pytest.mark.parametrize("split", ["per-class", "geom"])
+@pytest.mark.parametrize("split", ["per-class", "geom", "published"])
 @pytest.mark.parametrize("prior", PRIORS)
 def test_one_budget_for_everybody_in_a_column(split: str, prior: str) -> None:
     for dataset in BUDGETS:
         cells = [Cell(dataset=dataset, split=split, row=row, prior=prior) for row in ROWS if row != "majority"]
         recipes = [recipe_of(cell) for cell in cells]
-        plans = {(one.trials, one.search_splits, one.on_rows, one.finalists, one.playoff_splits) for one in recipes}
+        plans = {
+            (one.trials, one.search_splits, one.on_rows, one.finalists, one.playoff_splits, one.runs) for one in recipes
+        }
         assert len(plans) == 1
         fixed = {name for one in recipes for name in one.fixed if name.startswith(("epochs", "patience"))}
         assert all(fixed <= {*one.fixed} for one in recipes)

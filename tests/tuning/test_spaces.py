@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import optuna
@@ -16,6 +17,7 @@ from gwn.models import MODELS, model_spec
 from gwn.schemes import SCHEMES
 from gwn.schemes.base import count_steps
 from gwn.training import TrainConfig
+from gwn.tuning.classics import CLASSICS
 from gwn.tuning.spaces import SPACES, Space, choose_space
 
 
@@ -54,6 +56,24 @@ def test_baselines_have_their_own_settings_only(model: str) -> None:
     assert names == ("dropout", "hidden_channels", "lr", "num_layers", "weight_decay")
     (names,) = {tuple(sorted(one)) for one in samples("paper", model, 20)}
     assert names == ("dropout", "hidden_channels", "lr", "weight_decay")
+
+
+def test_networks_with_the_blocks_of_the_tuned_classics_begin_where_these_were_published() -> None:
+    graph = load_dataset("digits")
+    named = replace(graph, name="photo")
+    for space in ("peers", "peers-normalized"):
+        for model, spec in MODELS.items():
+            usual = SPACES[space].on(graph).starts_of(spec)
+            begun = SPACES[space].on(named).starts_of(spec)
+            assert begun[len(spec.classic) :] == usual == SPACES[space].starts_of(spec)
+            for start in begun[: len(spec.classic)]:
+                assert {**start, **CLASSICS["photo"]} == start, model
+                assert start.get("row_normalize", False) == (space == "peers-normalized")
+                network = {name: value for name, value in start.items() if name not in ("lr", "weight_decay")}
+                spec.build(4, 2, **network)
+    assert {name for name, spec in MODELS.items() if spec.classic} == {
+        *("gcn-tuned", "sage-tuned", "gat-tuned", "gwn-bank", "gwn-bank-plus", "gwn-twin")
+    }
 
 
 # Short and normalized spaces have the same dimensions with other bounds: the wave family's are tried, where it matters.

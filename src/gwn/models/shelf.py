@@ -25,7 +25,8 @@ _STACK: dict[str, Value] = {"encoder": False, "head": False, "ego": False, "norm
 _INSIDE: dict[str, Value] = {"encoder": True, "head": True, "ego": True, "norm": "layer"}
 """Banks between an encoder and a head, which also sees what the encoder says."""
 _BLOCKS = (
-    *choices(num_layers=(1, 2, 3, 4, 8, 12), gate=("channels", "own"), encoder=_BOTH),
+    *choices(num_layers=(1, 2, 3, 4, 8, 12), gate=("channels", "own", "sum"), encoder=_BOTH),
+    Dimension(setting="head", values=(True,), when={"gate": ("sum",)}, label="head behind a sum"),
     *(Dimension(setting=name, values=(False,), when={"encoder": (False,)}) for name in ("head", "ego")),
     *(
         Dimension(setting=name, values=(True,), when={"encoder": (True,)}, label=f"{name} behind an encoder")
@@ -37,6 +38,11 @@ _BLOCKS = (
 _BANK = (*choices(tau=(0.5, 1.0), time=(1.0, 2.0, 3.0), states=("weighted", "last")), *_BLOCKS)
 _ONE_BANK: dict[str, Value] = {**_INSIDE, "num_layers": 1, "gate": "own"}
 _BANK_TRAINING = {"weight_decay": 5e-3}
+_SUMS: dict[str, Value] = {**_STACK, "gate": "sum", "head": True, "norm": "batch", "input_dropout": 0.0}
+"""The tuned classics' blocks: a sum in the place of a gate, the first one of the features."""
+_ONE_STEP: dict[str, Value] = {"laplacian": "physical", "tau": 2**0.5, "time": 2**0.5, "states": "last"}
+"""The wave that carries what GCN's operator does."""
+_TWO_STEPS: dict[str, Value] = {"laplacian": "physical", "tau": 1.0, "time": 2.0, "states": "weighted"}
 
 
 def _bank_starts(structure: str | None = None, **wave: float) -> tuple[dict[str, Value], ...]:
@@ -52,8 +58,8 @@ def _bank_starts(structure: str | None = None, **wave: float) -> tuple[dict[str,
     known: dict[str, Value] = {} if structure is None else {"structure": structure}
     plain: dict[str, Value] = {} if structure is None else {"structure": "none"}
     longer: dict[str, Value] = {"tau": 2**0.5, "time": 2 * 2**0.5} if wave else {}
-    one_step: dict[str, Value] = {"tau": 2**0.5, "time": 2**0.5, "states": "last"} if wave else {}
-    as_gcn: dict[str, Value] = {**one_step, "laplacian": "physical"} if wave else {}
+    as_gcn = _ONE_STEP if wave else {}
+    one_step = {name: value for name, value in as_gcn.items() if name != "laplacian"}
     classic: dict[str, Value] = {"num_layers": 3, "hidden_channels": 256, "dropout": 0.7, "input_dropout": 0.0}
     deep: dict[str, Value] = {"num_layers": 4, "hidden_channels": 128, "lr": 0.005, "weight_decay": 5e-5}
     return (
@@ -117,6 +123,7 @@ _SPECS = (
         search=_BANK,
         heterophilic={**_ONE_BANK, "time": 1.0},
         starts=_bank_starts(time=1.0),
+        classic=({**_SUMS, **_ONE_STEP}, {**_SUMS, **_TWO_STEPS}),
     ),
     ModelSpec(
         name="gwn-bank-plus",
@@ -133,6 +140,7 @@ _SPECS = (
         search=(*choices(structure=("channel", "velocity", "none")), *_BANK),
         heterophilic={**_ONE_BANK, "hidden_channels": 64, "lr": 0.01, "time": 1.0, "structure": "none"},
         starts=_bank_starts("channel", time=1.0),
+        classic=({**_SUMS, **_ONE_STEP, "structure": "none"}, {**_SUMS, **_TWO_STEPS, "structure": "none"}),
     ),
     ModelSpec(
         name="gwn-twin",
@@ -150,6 +158,7 @@ _SPECS = (
         search=_BLOCKS,
         heterophilic=_ONE_BANK,
         starts=_bank_starts(),
+        classic=(_SUMS,),
     ),
     ModelSpec(
         name="gwn-heat",
@@ -406,6 +415,7 @@ _SPECS = (
         fixed={"conv": "gcn"},
         preset={"hidden_channels": 256},
         search=_TUNED,
+        classic=({},),
     ),
     ModelSpec(
         name="sage-tuned",
@@ -418,6 +428,7 @@ _SPECS = (
         fixed={"conv": "sage"},
         preset={**_AUTHORS, "hidden_channels": 256},
         search=_TUNED,
+        classic=({},),
         former_defaults=_PAPERS,
     ),
     ModelSpec(
@@ -431,6 +442,7 @@ _SPECS = (
         fixed={"conv": "gat"},
         preset={"hidden_channels": 256},
         search=_TUNED,
+        classic=({},),
     ),
     ModelSpec(
         name="acm-gcn",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gwn.data import DATASETS
-from gwn.paper.cell import ROWS
+from gwn.paper.cell import FINAL_RUNS, ROWS
 from gwn.paper.compare import View
 
 MOST_NAMES = 6
@@ -23,6 +23,7 @@ class Spent:
     splits: int
     finalists: int
     playoff_splits: int
+    runs: int
     epochs: int
     patience: int
 
@@ -38,16 +39,22 @@ class Spent:
             splits=recipe["search_splits"],
             finalists=recipe.get("finalists", 1),
             playoff_splits=recipe.get("playoff_splits", 0),
+            runs=recipe.get("runs", FINAL_RUNS),
             epochs=config["epochs"],
             patience=config["patience"],
         )
 
     @property
     def text(self) -> str:
-        """ "24 + 8 trials on 5 splits, the best 5 play off on 10"."""
+        """ "24 + 8 trials on 5 splits, the best 5 play off on 10", and how many runs follow if not the usual."""
         plus = f" + {self.on_rows}" if self.on_rows else ""
         playoff = f", the best {self.finalists} play off on {self.playoff_splits}" if self.playoff_splits else ""
-        return f"{self.trials}{plus} trials on {self.splits} split{'' if self.splits == 1 else 's'}{playoff}"
+        runs = f", {self.runs} runs" if self.runs != FINAL_RUNS else ""
+        return f"{self.trials}{plus} trials on {self.splits} split{'' if self.splits == 1 else 's'}{playoff}{runs}"
+
+    @property
+    def length(self) -> str:
+        return f"at most {self.epochs} epochs and a patience of {self.patience}"
 
 
 def heading(column: str) -> str:
@@ -74,37 +81,26 @@ def unequal_columns(cells: Mapping[str, Mapping[str, View]], columns: Sequence[s
 
 def budget_caption(cells: Mapping[str, Mapping[str, View]], columns: Sequence[str]) -> str:
     """Trials, splits, play-off, epochs and patience behind the cells, by column, as their records say."""
+    spent = {column: found for column in columns if (found := spent_in(cells, column))}
+    lengths = {one.length for found in spent.values() for one in found}
     groups: dict[str, list[str]] = {}
-    lengths: set[tuple[int, int]] = set()
-    for column in columns:
-        found = spent_in(cells, column)
-        lengths |= {(one.epochs, one.patience) for one in found}
-        if found:
-            groups.setdefault(_said(found), []).append(heading(column))
+    for column, found in spent.items():
+        groups.setdefault(_said(found, with_length=len(lengths) > 1), []).append(heading(column))
     said = "; ".join(f"{', '.join(names)}: {text}" for text, names in groups.items())
     rows = (
         " After a plus: trials on row-normalised features; the best of both play off, see docs/protocol.md."
         if " + " in said
         else ""
     )
-    length = ""
-    if len(lengths) == 1:
-        ((epochs, patience),) = lengths
-        length = f" Every training has at most {epochs} epochs and a patience of {patience}."
-    elif lengths:
-        length = " Epochs or patience differ: " + _ranges(sorted(lengths)) + "."
+    length = f" Every training has {next(iter(lengths))}." if len(lengths) == 1 else ""
     return f"Search: {said or 'none yet'}.{rows}{length}"
 
 
-def _ranges(lengths: Sequence[tuple[int, int]]) -> str:
-    return ", ".join(f"{epochs} with a patience of {patience}" for epochs, patience in lengths)
-
-
-def _said(found: Mapping[Spent, Sequence[str]]) -> str:
+def _said(found: Mapping[Spent, Sequence[str]], with_length: bool) -> str:
     """What one column had: the same for everybody, or the most and the least."""
     texts: dict[str, list[str]] = {}
     for spent, rows in found.items():
-        texts.setdefault(spent.text, []).extend(rows)
+        texts.setdefault(f"{spent.text}, {spent.length}" if with_length else spent.text, []).extend(rows)
     if len(texts) == 1:
         return f"{next(iter(texts))} for every model"
     (most, first), *_, (least, last) = texts.items()

@@ -130,6 +130,7 @@ class Budget:
     trials, splits     of a search
     on_rows            trials of a second search, on row-normalised features
     finalists          of each search; they play off on so many fresh splits: `playoff_splits`
+    runs               behind the figure, with seeds of their own
     epochs, patience   of every training
     short              a large graph: waves of at most a quarter of the paper's time, and GWN-sym without propagating,
                        in mini-batches
@@ -142,6 +143,7 @@ class Budget:
     on_rows: int = 0
     finalists: int = 1
     playoff_splits: int = 0
+    runs: int = FINAL_RUNS
     epochs: int = TrainConfig.epochs
     patience: int = TrainConfig.patience
     short: bool = False
@@ -152,6 +154,8 @@ _WEBKB = Budget(trials=8, splits=3, on_rows=5, finalists=2, playoff_splits=5)
 _MEDIUM = Budget(trials=5, splits=1)
 _FILTERED = Budget(trials=10, splits=2)
 _LARGE = Budget(trials=12, splits=1, short=True)
+# On the published splits of large graphs deep networks are trained for long: fewer trials and runs pay for that.
+_LONG = Budget(trials=4, splits=1, runs=5, epochs=300, patience=100, short=True)
 
 BUDGETS: dict[str, Budget] = {
     **dict.fromkeys(("texas", "cornell", "wisconsin"), _WEBKB),
@@ -167,7 +171,9 @@ GEOM_TRIALS = 8
 def budget_of(cell: Cell) -> Budget:
     """The plan of the cell's column."""
     found = lookup("dataset of the tables", cell.dataset, BUDGETS)
-    return Budget(trials=GEOM_TRIALS, splits=found.splits) if cell.split == "geom" else found
+    if cell.split == "geom":
+        return Budget(trials=GEOM_TRIALS, splits=found.splits)
+    return _LONG if cell.split == "published" and found is _LARGE else found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -227,5 +233,6 @@ def recipe_of(cell: Cell) -> Recipe:
         finalists=budget.finalists,
         playoff_splits=budget.playoff_splits,
         fixed=fixed,
+        runs=budget.runs,
         prior=cell.prior,
     )

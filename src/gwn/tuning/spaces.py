@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from gwn.dimension import Dimension
@@ -11,6 +11,7 @@ from gwn.io import content_key
 from gwn.models import ModelSpec
 from gwn.registry import lookup
 from gwn.training.config import TrainConfig, effective_settings
+from gwn.tuning.classics import CLASSICS
 from gwn.tuning.wave_dimensions import TAUS, wave_dimensions
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class Space:
     own          whether a model's own dimensions come before `dimensions`, and instead of those for the same setting
     starts       what the first trials have beside the model's published settings, one mapping a trial
     own_starts   those of one model, after `starts`
+    classic      what the tuned classics were published with on the graph that is searched on: before all others
     """
 
     name: str
@@ -47,6 +49,7 @@ class Space:
     own: bool = False
     starts: tuple[Mapping[str, Any], ...] = ()
     own_starts: OwnStarts = no_own_starts
+    classic: Mapping[str, Any] = field(default_factory=dict)
 
     def sample(self, trial: BaseTrial, model: ModelSpec, fixed: Mapping[str, Any]) -> dict[str, Any]:
         """A choice for every setting that the model has and that is not fixed, and the fixed ones."""
@@ -68,7 +71,9 @@ class Space:
 
     def starts_of(self, model: ModelSpec) -> tuple[Mapping[str, Any], ...]:
         """What the model's first trials have, in their order."""
-        return (*self.starts, *self.own_starts(model))
+        on_rows = {"row_normalize": True} if self.name.endswith(ON_ROWS) else {}
+        classic = [{**blocks, **self.classic, **on_rows} for blocks in model.classic if self.classic]
+        return (*classic, *self.starts, *self.own_starts(model))
 
     def start(self, number: int, model: ModelSpec, fixed: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """The settings of start `number` as (Optuna's parameters, settings that no dimension reaches)."""
@@ -116,7 +121,8 @@ class Space:
 
     def on(self, dataset: Dataset) -> Space:
         """The same space for this graph: where edges have a direction, networks that can follow it choose which."""
-        return replace(self, dimensions=(*self.dimensions, _DIRECTION)) if dataset.directed else self
+        dimensions = (*self.dimensions, _DIRECTION) if dataset.directed else self.dimensions
+        return replace(self, dimensions=dimensions, classic=CLASSICS.get(dataset.name, {}))
 
     def shortened(self, longest: float) -> Space:
         """The same space with waves that travel at most for the time `longest`."""

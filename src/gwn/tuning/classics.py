@@ -1,0 +1,24 @@
+"""What the tuned classics were published with, by dataset: networks that have such blocks begin their search there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def _blocks(
+    width: int, layers: int, norm: str, residual: bool, dropout: float, lr: float, weight_decay: float
+) -> dict[str, Any]:
+    shape = {"hidden_channels": width, "num_layers": layers, "norm": norm, "residual": residual}
+    return {**shape, "dropout": dropout, "lr": lr, "weight_decay": weight_decay}
+
+
+CLASSICS: dict[str, Mapping[str, Any]] = {
+    "computers": _blocks(512, 3, "layer", False, 0.5, 0.001, 5e-5),
+    "photo": _blocks(64, 6, "layer", True, 0.2, 0.001, 5e-5),
+    "cs": _blocks(512, 2, "layer", True, 0.5, 0.001, 5e-4),
+    "minesweeper": _blocks(64, 12, "batch", True, 0.2, 0.01, 0.0),
+    "squirrel-filtered": _blocks(256, 4, "batch", True, 0.7, 0.01, 5e-4),
+    "chameleon-filtered": _blocks(512, 5, "none", False, 0.2, 0.005, 1e-3),
+}
+"""Luo, Shi and Wu, Classic GNNs are Strong Baselines, NeurIPS 2024: one of their GCN, GraphSAGE and GAT each."""
