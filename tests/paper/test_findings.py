@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gwn.paper.findings import BLOCKS, FIGURES, PAGE, acm_block, rewritten, twin_block, webkb_figure
+from gwn.paper.findings import BLOCKS, FIGURES, PAGE, peers_block, rewritten, twin_block, webkb_figure
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results"
@@ -25,16 +25,17 @@ def test_pictures_on_the_page_are_those_that_are_drawn() -> None:
         assert drawn == (f"images/{figure.name}.png" in text) == (ROOT / "docs/images" / f"{figure.name}.png").exists()
 
 
-def test_acm_gcn_plus_is_the_bank_of_one_step_and_no_other() -> None:
-    _, _, *lines = acm_block(RESULTS).splitlines()
-    assert "less than 1e-12" in lines[0]
-    assert all("less than" not in line for line in lines[1:])
+def test_three_peers_are_banks_of_one_step_and_of_no_other() -> None:
+    _, _, *lines = peers_block(RESULTS).splitlines()
+    assert len(lines) == 12
+    for line in lines:
+        assert ("less than 1e-12" in line) == ("1 step, tau = sqrt 2" in line)
 
 
 @pytest.mark.parametrize("name", sorted(BLOCKS))
 def test_without_results_nothing_is_claimed(name: str, tmp_path: Path) -> None:
     made = BLOCKS[name](tmp_path)
-    assert name in ("growth", "acm") or len(made.splitlines()) <= 2
+    assert name in ("growth", "peers") or len(made.splitlines()) <= 2
     assert "Not measured yet" in twin_block(tmp_path)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from scipy import stats
+from torch import nn
 
 from gwn.io import write_atomic
 from gwn.models import model_spec
@@ -90,29 +91,51 @@ def shift_figure(results: Path) -> CurveData:
     return _figure("shift", "Correcting the label shift", panels, 3)
 
 
-def acm_block(results: Path) -> str:
-    """How far ACM-GCN+ and a bank of one step are apart with the same weights, and banks of other waves."""
+def peers_block(results: Path) -> str:
+    """How far apart peers and banks with the same weights are: of one step of sqrt 2, which they are, and of others."""
     generator = torch.Generator().manual_seed(0)
     x = torch.randn(60, 12, dtype=torch.float64, generator=generator)
     edges = torch.randint(0, 60, (2, 200), generator=generator)
-    settings = {"encoder": False, "head": False, "ego": False, "residual": False, "norm": "none", "states": "last"}
-    root = math.sqrt(2)
-    peer = _built("acm-gcn-plus", x, edges)
-    rows = [["bank", "largest difference of the logits to ACM-GCN+"]]
-    for steps, tau, name in ((1, root, "sqrt 2"), (1, 1.0, "1"), (2, 1.0, "1"), (3, 1.0, "1")):
-        bank = _built("gwn-bank", x, edges, structure="channel", time=steps * tau, tau=tau, **settings)
-        for mine, theirs in zip(bank.banks, peer.layers, strict=True):  # type: ignore[arg-type]
-            mine.linear.load_state_dict(theirs.linear.state_dict())
-            mine.edges.load_state_dict(theirs.structure.state_dict())
-            mine.gate.norms.load_state_dict(theirs.norms.state_dict())
-            mine.gate.score.data, mine.gate.mix.data = theirs.score.data, theirs.mix.data
-        gap = float((bank(x, edges) - peer(x, edges)).detach().abs().max())
-        shown = "less than 1e-12" if gap < 1e-12 else f"{gap:.2f}"
-        rows.append([f"{steps} step{'s' * (steps > 1)}, tau = {name}", shown])
+    root, width = math.sqrt(2), 16
+    alone = {"hidden_channels": width, "encoder": False, "ego": False, "states": "last"}
+    gated = {**alone, "head": False, "residual": False, "norm": "none", "structure": "channel"}
+    summed = {**alone, "gate": "sum", "norm": "layer", "num_layers": 3}
+    rows = [["peer", "bank with its weights", "largest difference of the logits"]]
+    for name, settings, copy in (
+        ("acm-gcn-plus", gated, _copy_acm),
+        ("gcn-tuned", {**summed, "laplacian": "physical"}, _copy_tuned),
+        ("sage-tuned", summed, _copy_tuned),
+    ):
+        peer = _built(name, x, edges, hidden_channels=width, **({} if "gate" not in settings else {"norm": "layer"}))
+        for steps, tau, said in ((1, root, "sqrt 2"), (1, 1.0, "1"), (2, 1.0, "1"), (3, 1.0, "1")):
+            bank = _built("gwn-bank", x, edges, time=steps * tau, tau=tau, **settings)
+            copy(bank, peer)
+            gap = float((bank(x, edges) - peer(x, edges)).detach().abs().max())
+            shown = "less than 1e-12" if gap < 1e-12 else f"{gap:.2f}"
+            rows.append([ROWS[name].title, f"{steps} step{'s' * (steps > 1)}, tau = {said}", shown])
     return markdown_table(rows)
 
 
-def _built(name: str, x: torch.Tensor, edges: torch.Tensor, **settings: object) -> torch.nn.Module:
+def _copy_acm(bank: nn.Module, peer: nn.Module) -> None:
+    for mine, theirs in zip(bank.banks, peer.layers, strict=True):  # type: ignore[arg-type]
+        mine.linear.load_state_dict(theirs.linear.state_dict())
+        mine.edges.load_state_dict(theirs.structure.state_dict())
+        mine.gate.norms.load_state_dict(theirs.norms.state_dict())
+        mine.gate.score.data, mine.gate.mix.data = theirs.score.data, theirs.mix.data
+
+
+def _copy_tuned(bank: nn.Module, peer: nn.Module) -> None:
+    """What the convolution maps before it is carried, and what it and the residual keep of the node itself."""
+    for mine, conv, residual in zip(bank.banks, peer.convs, peer.residuals, strict=True):  # type: ignore[arg-type]
+        weights = conv.state_dict()
+        carried = weights["lin_l.weight" if "lin_l.weight" in weights else "lin.weight"]
+        kept = residual.weight.data + weights.get("lin_r.weight", 0.0)
+        mine.linear.weight.data = torch.cat([carried, kept], 1)
+        mine.bias.data = residual.bias.data
+    bank.head.load_state_dict(peer.head.state_dict())  # type: ignore[union-attr]
+
+
+def _built(name: str, x: torch.Tensor, edges: torch.Tensor, **settings: object) -> nn.Module:
     torch.manual_seed(0)
     made = model_spec(name).build(x.shape[1], 4, **settings).double().eval()
     made(x, edges)  # weights for nodes are made in the first pass
@@ -279,7 +302,7 @@ def _figure(name: str, title: str, panels: Sequence[Panel], columns: int) -> Cur
 
 # drawn by docs/pictures.py
 FIGURES = (shift_figure, filter_figure, webkb_figure, twin_figure)
-BLOCKS = {"growth": growth_block, "shift": shift_block, "acm": acm_block, "webkb": webkb_block, "twin": twin_block}
+BLOCKS = {"growth": growth_block, "shift": shift_block, "peers": peers_block, "webkb": webkb_block, "twin": twin_block}
 
 
 def rewritten(text: str, results: Path = RESULTS) -> str:
