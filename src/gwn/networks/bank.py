@@ -61,8 +61,8 @@ class WaveBank(nn.Module):
         super().__init__()
         self.out_channels, self.steps, self.structure = out_channels, steps, structure
         self.activation = lookup("activation", activation, ACTIVATIONS)
-        self.gated = gate != "sum"
-        waves = 2 * out_channels if self.gated else out_channels
+        gated = gate != "sum"
+        waves = 2 * out_channels if gated else out_channels
         self.laplacian, self.scheme = build_dynamics(
             laplacian, scheme, waves, steps, tau, directed=directed, options=options
         )
@@ -72,10 +72,10 @@ class WaveBank(nn.Module):
         if structure != "none":
             width = waves if structure == "velocity" else out_channels
             self.edges = NodeWeights(width, bias=False, bound=out_channels**-0.5)
-        count = 4 if structure == "channel" else 3
-        self.bias = None if self.gated else nn.Parameter(torch.empty(out_channels))
+        self.bias = None if gated else nn.Parameter(torch.empty(out_channels))
         self.gate: nn.Module | None = None
-        if self.gated:
+        if gated:
+            count = 4 if structure == "channel" else 3
             self.gate = Linear(in_channels, count) if gate == "own" else ChannelGate(count, out_channels)
         self.reset_parameters()
 
