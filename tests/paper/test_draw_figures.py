@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from matplotlib import colormaps
 from matplotlib.colors import to_hex, to_rgb
+from matplotlib.figure import Figure
+from matplotlib.text import Text
 from numpy.typing import NDArray
 
 from gwn.errors import GWNError
@@ -18,8 +20,9 @@ from gwn.paper.curve_data import KINDS, Axis, CurveData, Panel, Series, read_fig
 from gwn.paper.drawing import FORMATS, draw_figure
 from gwn.paper.drawing import names as label
 from gwn.paper.drawing.figure import _limit
-from gwn.paper.drawing.names import PLACES, place_names, spread
-from gwn.paper.drawing.style import PALETTE, SIGNED, STYLES, style_of
+from gwn.paper.drawing.names import FAR, PLACES, place_names, spread
+from gwn.paper.drawing.panels import draw_panel, name_panel
+from gwn.paper.drawing.style import PALETTE, SIGNED, STYLES, contrast_on_white, ink, style_of
 from gwn.paper.exhibits import EXHIBITS
 
 KEPT = sorted((Path(__file__).parents[2] / "results" / "figures").glob("*.json"))
@@ -116,6 +119,14 @@ def test_colours_in_front_are_told_apart_under_deuteranopia() -> None:
     assert {pair: d for pair, d in near.items() if d < TOLD_APART and not greys & {*pair}} == {}
 
 
+@pytest.mark.parametrize("colour", sorted({style.colour for style in STYLES.values() if not style.behind}))
+def test_small_letters_have_the_contrast_that_they_need(colour: str) -> None:
+    """The colours themselves do not: names in the purple of a wave network were pale."""
+    assert contrast_on_white(np.array(to_rgb(ink(colour)))) >= 4.5
+    assert contrast_on_white(np.ones(3)) == pytest.approx(1.0)
+    assert ink("#000000") == "#000000"
+
+
 def test_signed_shades_are_light_at_zero_and_dark_at_both_ends_with_two_hues() -> None:
     shades = colormaps[SIGNED]
     low, middle, high = (to_hex(shades(place)) for place in (0.1, 0.5, 0.9))
@@ -151,6 +162,47 @@ def test_a_place_where_every_run_diverged_is_marked_in_the_panel(tmp_path: Path)
     )
     draw_figure(fine, path)
     assert ">diverged</text>" not in path.read_text()
+
+
+def _over_depth() -> Panel:
+    short = Series(label="GRAND", key="grand", x=(2.0, 4.0, 8.0), y=(1.0, None, 2.0))
+    long = Series(label="GWN-sym", key="gwn-sym", x=(2.0, 4.0, 8.0, 256.0), y=(1.0, 2.0, 3.0, 2.0))
+    return Panel(title="", kind="lines", x=Axis(label="layers", scale="log"), y=Axis(label="y"), series=(short, long))
+
+
+def test_a_value_without_neighbours_is_a_dot() -> None:
+    """A line through one point is nothing: its name stood alone in the panel."""
+    axes = Figure().subplots()
+    draw_panel(axes, _over_depth(), 1.0)
+    dots = [line for line in axes.lines if line.get_marker() == "."]
+    assert [np.asarray(line.get_xdata()).tolist() for line in dots] == [[2.0, 8.0]]
+
+
+def test_names_of_curves_stand_right_of_the_longest_one() -> None:
+    """At the end of a shorter curve they covered those in front."""
+    figure = Figure()
+    axes = figure.subplots()
+    draw_panel(axes, _over_depth(), 1.0)
+    figure.draw_without_rendering()
+    name_panel(axes, _over_depth())
+    figure.draw_without_rendering()
+    (name,) = (text for text in axes.texts if text.get_text() == "GRAND")
+    box, end = Text.get_window_extent(name), axes.transData.transform((256.0, 2.0))[0]
+    assert end < box.x0
+    assert box.x1 <= axes.bbox.x1
+
+
+def test_powers_of_ten_are_written_out() -> None:
+    figure = Figure()
+    axes = figure.subplots()
+    series = Series(label="", x=(0.12, 130.0), y=(1e-9, 1.0))
+    panel = Panel(
+        title="", kind="lines", x=Axis(label="s", scale="log"), y=Axis(label="y", scale="log"), series=(series,)
+    )
+    draw_panel(axes, panel, 1.0)
+    figure.draw_without_rendering()
+    assert {"1", "10", "100"} <= {text.get_text() for text in axes.get_xticklabels()}
+    assert any("10^" in text.get_text() for text in axes.get_yticklabels()), "too many decades to write out"
 
 
 def test_panels_with_one_meaning_share_their_shades() -> None:
@@ -204,6 +256,33 @@ def test_names_that_choose_again_cover_less_of_each_other(monkeypatch: pytest.Mo
     again = covered()
     monkeypatch.setattr(label, "ROUNDS", 1)
     assert again < 0.5 * covered()
+
+
+def test_lines_that_tie_names_run_through_fewer_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame, names = (0.0, 0.0, 180.0, 180.0), [f"a model ({place}x)" for place in range(10, 18)]
+    crowds = np.random.default_rng(0).uniform(60, 120, (20, 8, 2)).tolist()
+
+    def crossed() -> int:
+        found = 0
+        for points in crowds:
+            places = place_names(points, names, frame)
+            boxes = [label._box(x, y, name, *at) for (x, y), name, at in zip(points, names, places, strict=True)]
+            for place, (point, box) in enumerate(zip(points, boxes, strict=True)):
+                if abs(places[place][1]) > FAR:
+                    line = (*point, (box[0] + box[2]) / 2, (box[1] + box[3]) / 2)
+                    found += sum(label._crossed(line, other) > 0 for other in boxes[:place] + boxes[place + 1 :])
+        return found
+
+    with_care = crossed()
+    monkeypatch.setattr(label, "CROSSED", 1e-9)
+    assert with_care < 0.5 * crossed()
+
+
+def test_a_line_crosses_a_box_or_misses_it() -> None:
+    box = (0.0, 0.0, 10.0, 10.0)
+    hits = [(-5.0, 5.0, 15.0, 5.0), (5.0, -5.0, 5.0, 5.0), (-1.0, -1.0, 11.0, 11.0)]
+    misses = [(-5.0, 12.0, 15.0, 12.0), (-5.0, 5.0, -1.0, 5.0), (-8.0, 5.0, 5.0, 18.0), None]
+    assert [label._crossed(line, box) > 0 for line in (*hits, *misses)] == [True] * 3 + [False] * 4
 
 
 def test_no_name_stands_on_the_note_of_its_panel() -> None:

@@ -12,6 +12,7 @@ from gwn.dimension import Dimension
 from gwn.models import MODELS, model_spec
 from gwn.training import TrainConfig
 from gwn.tuning import Search, SearchJob, run_search
+from gwn.tuning.classics import CLASSICS
 from gwn.tuning.objective import SETTINGS, SPLITS, START, TRAINING
 from gwn.tuning.spaces import SPACES
 from gwn.tuning.winner import final_experiment
@@ -100,6 +101,18 @@ def test_first_trial_has_the_defaults_also_where_no_dimension_reaches(
     assert len(first.user_attrs[SPLITS]) == 2
     assert first.params["num_layers"] == 8
     assert len({trial.user_attrs[TRAINING]["lr"] for trial in trials}) == 3  # the first two have the authors'
+
+
+def test_a_start_may_show_the_training_labels_and_the_final_runs_do_so_too(
+    make_search: MakeSearch, make_job: MakeJob, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(CLASSICS, "csbm", {"num_layers": 2, "norm": "batch", "lr": 0.02, "weight_decay": 0.0})
+    search = make_search("epochs=1", model="gwn-bank-plus", space="peers", search_splits=1)
+    first, second, third, usual = run(make_job(search, 4), search)
+    assert [trial.user_attrs[SETTINGS]["gate"] for trial in (first, second, third, usual)] == [*["sum"] * 3, "channels"]
+    assert {trial.user_attrs[TRAINING]["lr"] for trial in (first, second, third)} == {0.02}
+    assert [trial.user_attrs[TRAINING].get("labels") for trial in (first, second, third)] == [None, "masked", None]
+    assert final_experiment(search, "a study", second, 1).config.labels == "masked"
 
 
 def test_a_filter_has_a_learning_rate_and_a_decay_of_its_own(make_search: MakeSearch, make_job: MakeJob) -> None:

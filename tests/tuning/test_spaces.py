@@ -69,7 +69,7 @@ def test_networks_with_the_blocks_of_the_tuned_classics_begin_where_these_were_p
             for start in begun[: len(spec.classic)]:
                 assert {**start, **CLASSICS["photo"]} == start, model
                 assert start.get("row_normalize", False) == (space == "peers-normalized")
-                network = {name: value for name, value in start.items() if name not in ("lr", "weight_decay")}
+                network = {name: value for name, value in start.items() if name not in TrainConfig.__dataclass_fields__}
                 spec.build(4, 2, **network)
     assert {name for name, spec in MODELS.items() if spec.classic} == {
         *("gcn-tuned", "sage-tuned", "gat-tuned", "gwn-bank", "gwn-bank-plus", "gwn-twin")

@@ -42,6 +42,8 @@ _SUMS: dict[str, Value] = {**_STACK, "gate": "sum", "head": True, "norm": "batch
 """The tuned classics' blocks: a sum in the place of a gate, the first one of the features."""
 _ONE_STEP: dict[str, Value] = {"laplacian": "physical", "tau": 2**0.5, "time": 2**0.5, "states": "last"}
 """The wave that carries what GCN's operator does."""
+_KNOWN: dict[str, Value] = {"labels": "masked"}
+"""The labels of training nodes as input."""
 _TWO_STEPS: dict[str, Value] = {"laplacian": "physical", "tau": 1.0, "time": 2.0, "states": "weighted"}
 
 
@@ -140,7 +142,9 @@ _SPECS = (
         search=(*choices(structure=("channel", "velocity", "none")), *_BANK),
         heterophilic={**_ONE_BANK, "hidden_channels": 64, "lr": 0.01, "time": 1.0, "structure": "none"},
         starts=_bank_starts("channel", time=1.0),
-        classic=({**_SUMS, **_ONE_STEP, "structure": "none"}, {**_SUMS, **_TWO_STEPS, "structure": "none"}),
+        classic=tuple(
+            {**_SUMS, **wave, "structure": "none"} for wave in (_ONE_STEP, {**_ONE_STEP, **_KNOWN}, _TWO_STEPS)
+        ),
     ),
     ModelSpec(
         name="gwn-twin",

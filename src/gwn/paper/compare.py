@@ -59,6 +59,11 @@ class View:
         return is_heat and ROWS[self.cell.row].group == "wave"
 
     @property
+    def sees_labels(self) -> bool:
+        """Whether the search chose to show the network the labels of its training nodes, which peers do not see."""
+        return self.record is not None and self.record["config"].get("labels", "none") != "none"
+
+    @property
     def selected_on_test(self) -> float | None:
         """What choosing among the trials by test score would have claimed."""
         search = None if self.record is None else self.record["search"]
@@ -81,6 +86,7 @@ class View:
             lines.append(f"{self.test['mean']:.2f} ± {self.test['sd']:.2f}{took}")
             lines.append(f"{self.test['low']:.1f} to {self.test['high']:.1f}")
             lines += ["heat equation, no wave"] if self.no_wave else []
+            lines += ["training labels as input"] if self.sees_labels else []
             diverged = self.record["summary"]["diverged"] if self.record is not None else 0
             if diverged:
                 lines.append(f"{diverged} diverged")

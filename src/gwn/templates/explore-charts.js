@@ -13,12 +13,18 @@
     return String(Number(value.toPrecision(digits || 3))).replace("-", "−");
   };
 
-  function ticksBetween(low, high, about) {
+  // Round numbers, about so many, and three at least: one alone says nothing of the scale.
+  GWN.ticks = function (low, high, about) {
     const rough = (high - low) / about || 1, power = 10 ** Math.floor(Math.log10(rough));
-    const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough), ticks = [];
-    for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) ticks.push(k * step);
-    return ticks;
-  }
+    const within = (step) => {
+      const from = Math.ceil(low / step - 1e-9), to = Math.floor(high / step + 1e-9);
+      return Array.from({ length: Math.max(0, to - from + 1) }, (_, k) => (from + k) * step);
+    };
+    const steps = [0.5, 1, 2, 5, 10].map((m) => m * power);
+    let k = steps.findIndex((step) => step >= rough);
+    while (k > 0 && within(steps[k]).length < 3) k--;
+    return within(steps[k]);
+  };
 
   function prepare(canvas) {
     const box = canvas.getBoundingClientRect(), ratio = Math.min(2, window.devicePixelRatio || 1);
@@ -43,7 +49,7 @@
     pen.textAlign = "right";
     const powers = [];
     if (log) for (let k = Math.ceil(bottom); k <= top; k += Math.max(1, Math.ceil((top - bottom) / 4))) powers.push(10 ** k);
-    for (const value of log ? powers : ticksBetween(low, high, 4)) {
+    for (const value of log ? powers : GWN.ticks(low, high, 4)) {
       pen.strokeStyle = theme.line;
       pen.beginPath();
       pen.moveTo(LEFT, y(value));
@@ -54,7 +60,7 @@
     }
     pen.textAlign = "center";
     pen.textBaseline = "top";
-    for (const time of ticksBetween(0, end, 5)) pen.fillText(GWN.number(time), Math.min(x(time), width - 10), height - BOTTOM + 4);
+    for (const time of GWN.ticks(0, end, 5)) pen.fillText(GWN.number(time), Math.min(x(time), width - 10), height - BOTTOM + 4);
     return { pen, x, y, width, height };
   }
 

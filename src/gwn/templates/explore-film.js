@@ -1,7 +1,8 @@
 // Pictures and films of what is shown, as files.
 "use strict";
 (function (GWN) {
-  // `shown()` gives { pictures, titles, line }: what stands side by side, what is said above each and below all of them.
+  // `shown()` gives { pictures, titles, line, meaning }: what stands side by side, what is said above each and below all
+  // of them, and what colours mean.
   GWN.Film = class {
     constructor(name, shown, { begin, end, say, label }) {
       Object.assign(this, { name, shown, begin, end, say, label, recorded: null });
@@ -12,7 +13,7 @@
     }
 
     compose(canvas) {
-      const { pictures, titles, line } = this.shown(), theme = GWN.theme(), [width, height] = pictures[0].size();
+      const { pictures, titles, line, meaning } = this.shown(), theme = GWN.theme(), [width, height] = pictures[0].size();
       const head = 30, foot = 30;
       if (canvas.width !== width * pictures.length || canvas.height !== height + head + foot) {
         canvas.width = width * pictures.length;
@@ -29,7 +30,22 @@
         pen.fillText(titles[k], k * width + 12, head / 2 + 2, width - 24);
       });
       pen.fillStyle = theme.ink;
-      pen.fillText(line, 12, canvas.height - foot / 2, canvas.width - 24);
+      const level = canvas.height - foot / 2, end = canvas.width - 12;
+      pen.fillText(line, 12, level, end - 12);
+      let x = 12 + pen.measureText(line).width + 24;
+      for (const [colour, text] of meaning) {
+        const width = (colour ? 14 : 0) + pen.measureText(text).width;
+        if (x + width > end) break;
+        if (colour) {
+          pen.fillStyle = colour;
+          pen.beginPath();
+          pen.arc(x + 5, level, 5, 0, 7);
+          pen.fill();
+        }
+        pen.fillStyle = theme.soft;
+        pen.fillText(text, x + (colour ? 14 : 0), level);
+        x += width + 14;
+      }
       return canvas;
     }
 

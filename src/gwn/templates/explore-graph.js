@@ -1,6 +1,8 @@
 // The graph that the page carries, with what each node is called and known by, and the matrix of its edges.
 "use strict";
 (function (GWN) {
+  GWN.many = (count, what) => `${count.toLocaleString("en")} ${what}${count === 1 ? "" : "s"}`;
+
   GWN.unpack = function (data) {
     const list = (text, Type) => (text ? GWN.array(text, Type) : null), { ids, classes } = data;
     const scaled = (text) => Float32Array.from(GWN.array(text, Int16Array), (value) => value / 32767);
@@ -20,8 +22,9 @@
     };
     const op = GWN.operator(graph.nodes, ends, graph.weights);
     const className = (index) => (index < 0 ? "class unknown" : "class " + classes[index]);
+    const neighbours = (i) => GWN.many(op.start[i + 1] - op.start[i], "neighbour");
     graph.about = (i) => {
-      const facts = [graph.labels ? className(graph.labels[i]) : "", `${op.start[i + 1] - op.start[i]} neighbours`];
+      const facts = [graph.labels ? className(graph.labels[i]) : "", neighbours(i)];
       return ` (${facts.filter(Boolean).join(", ")})`;
     };
     graph.facts = (i) => {
@@ -29,7 +32,7 @@
       if (graph.labels) facts.push(className(graph.labels[i]));
       if (graph.predicted) facts.push("predicted " + classes[graph.predicted[i]]);
       if (graph.part && graph.part[i]) facts.push(["", "training", "validation", "test"][graph.part[i]] + " node");
-      return [...facts, `${op.start[i + 1] - op.start[i]} neighbours`];
+      return [...facts, neighbours(i)];
     };
     return { graph, op };
   };

@@ -22,7 +22,7 @@
     begin: () => { state.time = 0; play(); }, end: pause,
     say: (text) => { by("saved").textContent = text; }, label: (text) => { by("save-film").textContent = text; },
   });
-  let panels = [], colouring = null, length = TIME, hovered = -1, walked = -1, told = 0;
+  let panels = [], colouring = null, length = TIME, hovered = -1, over = 0, walked = -1, told = 0;
 
   // ---- the waves -------------------------------------------------------------------------------------------------
 
@@ -42,7 +42,7 @@
     sym: { title: "paper's sign, S", laplacian: "sym", scheme: "leapfrog" },
     physical: { title: "physical, S − I", laplacian: "physical", scheme: "leapfrog" },
     "random-walk": { title: "random walk, D⁻¹A − I", laplacian: "random-walk", scheme: "leapfrog" },
-    heat: { title: "heat, as a GCN smooths", laplacian: "physical", scheme: "heat" },
+    heat: { title: "GCN's smoothing (heat)", laplacian: "physical", scheme: "heat" },
   };
 
   function pulses() {
@@ -124,7 +124,7 @@
   function drawCharts() {
     charts.draw(panels.map((panel) => panel.wave), state.node, length);
     by("waveform-title").textContent = `Amplitude of ${graph.called(state.node)}${panels[1] ? ": the first solid, the second dashed" : ""}`;
-    by("energy-title").textContent = panels[1] ? "Energy: of the first solid, of the second dashed" : "Energy: kinetic dashed, potential dotted, their sum solid";
+    by("energy-title").textContent = panels[1] ? "Energy: of the first solid, of the second dashed" : "Energy: kinetic dashed, potential dotted, sum solid";
     charts.cursor(state.time);
   }
 
@@ -136,7 +136,7 @@
     const marked = [[state.node, true], ...(walked >= 0 ? [[walked, true]] : []), ...(hovered >= 0 ? [[hovered, false]] : [])];
     panels.forEach((panel, k) => {
       panel.wave.at(state.time, values[k]);
-      panel.scale = state.fixed ? Math.max(...panel.wave.reach) : panel.wave.scale(state.time);
+      panel.scale = state.fixed ? panel.wave.widest() : panel.wave.scale(state.time);
       pictures[k].move(values[k], panel.scale, colouring, marked);
     });
     charts.cursor(state.time);
@@ -162,29 +162,38 @@
   }
 
   function legend() {
-    const theme = GWN.theme(), box = by("legend"), parts = [];
-    const chip = (colour, text) => {
+    const entries = meaning().map(([colour, text]) => {
       const item = document.createElement("span"), dot = document.createElement("i");
+      if (!colour) return text;
       dot.style.background = colour;
       item.className = "chip";
       item.append(dot, text);
       return item;
-    };
+    });
     if (state.colour === "amplitude") {
-      const bar = document.createElement("i");
+      const bar = document.createElement("i"), theme = GWN.theme();
       bar.className = "bar";
       const stops = [-1, -0.5, 0, 0.5, 1].map((value) => GWN.amplitudeColour(theme, value));
       bar.style.background = `linear-gradient(90deg, ${stops.join(",")})`;
-      parts.push("below zero", bar, "above");
-    } else if (state.colour === "mistake") {
-      parts.push(chip(theme.right, "right"), chip(theme.wrong, "wrong"), chip(theme.rest, "class unknown"));
-    } else {
-      graph.classes.slice(0, 24).forEach((name, k) => parts.push(chip(GWN.classColour(theme, k), name)));
-      if (graph.classes.length > 24) parts.push(`and ${graph.classes.length - 24} more`);
+      entries.splice(0, 2, "below zero", bar, "above");
     }
-    if (state.colour !== "amplitude") parts.push("large: far from zero");
-    if (state.edges === "attention" && state.view === "network") parts.push(chip(theme.above, "attention above zero"), chip(theme.below, "below"));
-    box.replaceChildren(...parts);
+    by("legend").replaceChildren(...entries);
+  }
+
+  // What colours mean, as [colour, words]; words alone have none.
+  function meaning() {
+    const theme = GWN.theme(), found = [];
+    if (state.colour === "amplitude") found.push([theme.below, "below zero"], [theme.above, "above"]);
+    else if (state.colour === "mistake") {
+      found.push([theme.right, "right"], [theme.wrong, "wrong"]);
+      if (graph.labels.includes(-1)) found.push([theme.rest, "class unknown"]);
+    } else {
+      graph.classes.slice(0, 24).forEach((name, k) => found.push([GWN.classColour(theme, k), name]));
+      if (graph.classes.length > 24) found.push(["", `and ${graph.classes.length - 24} more`]);
+    }
+    if (state.colour !== "amplitude") found.push(["", "large: far from zero"]);
+    if (state.edges === "attention" && state.view === "network") found.push([theme.above, "attention above zero"], [theme.below, "below"]);
+    return found;
   }
 
   // ---- time ------------------------------------------------------------------------------------------------------
@@ -267,7 +276,7 @@
 
   function shown() {
     const line = `${raw.name} · ${graph.name(state.node)} · t = ${state.time.toFixed(2)}`;
-    return { pictures: used(), titles: panels.map((panel) => panel.title), line };
+    return { pictures: used(), titles: panels.map((panel) => GWN.panelTitle(panel, panel.scale)), line, meaning: meaning() };
   }
 
   // ---- choices ---------------------------------------------------------------------------------------------------
@@ -354,18 +363,20 @@
   // ---- the picture under a pointer and under keys ----------------------------------------------------------------
 
   function tip() {
-    const box = by("tip"), [x, y] = pictures[0].positionOf(hovered), [width] = pictures[0].size();
-    const lines = [graph.name(hovered), ...graph.facts(hovered), "amplitude " + GWN.number(values[0][hovered])];
+    const box = by("tip"), [x, y] = pictures[0].positionOf(hovered);
+    const amplitudes = panels.map((_, k) => GWN.number(values[k][hovered])).join(" | ");
+    const lines = [graph.name(hovered), ...graph.facts(hovered), `amplitude ${amplitudes}`];
     box.replaceChildren(...lines.map((line, k) => { const row = document.createElement(k ? "span" : "b"); row.textContent = line; return row; }));
     box.hidden = false;
-    const panel = by("picture").getBoundingClientRect(), holder = by("panels").getBoundingClientRect();
-    box.style.left = Math.max(0, Math.min(x + 14, width - 190)) + "px";
+    const panel = pictures[over].canvases[1].getBoundingClientRect(), holder = by("panels").getBoundingClientRect();
+    box.style.left = Math.max(0, Math.min(panel.left - holder.left + x + 14, holder.width - box.offsetWidth)) + "px";
     box.style.top = panel.top - holder.top + y + 14 + "px";
   }
 
-  function hover(node) {
-    if (node === hovered) return;
+  function hover(node, panel) {
+    if (node === hovered && panel === over) return;
     hovered = node;
+    over = panel;
     if (node >= 0) tip();
     else by("tip").hidden = true;
     if (!state.playing) paint();
@@ -378,7 +389,7 @@
   let waiting = false;
   const soon = () => { if (!waiting) { waiting = true; requestAnimationFrame(() => { waiting = false; redraw(); }); } };
 
-  document.querySelectorAll(".live").forEach((canvas, k) => GWN.followPointer(canvas, pictures[k], view, { choose, hover, redraw: soon }));
+  document.querySelectorAll(".live").forEach((canvas, k) => GWN.followPointer(canvas, pictures[k], view, { choose, hover: (node) => hover(node, k), redraw: soon }));
   const zoom = (factor) => { const [width, height] = pictures[0].size(); pictures[0].zoomAt(factor, width / 2, height / 2); soon(); };
   const whole = () => { Object.assign(view, { zoom: 1, x: 0, y: 0 }); soon(); };
   by("closer").addEventListener("click", () => zoom(1.5));
@@ -401,7 +412,7 @@
     event.preventDefault();
   });
   document.addEventListener("keydown", (event) => {
-    const typing = /^(INPUT|SELECT|BUTTON|SUMMARY|A)$/.test(event.target.tagName);
+    const { tagName, type } = event.target, typing = /^(INPUT|SELECT|BUTTON|SUMMARY|A)$/.test(tagName) && type !== "range";
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === " " && !typing) { if (state.playing) pause(); else play(); }
     else if (event.key === "/" && event.target.id !== "node") { by("node").focus(); by("node").select(); }

@@ -1,8 +1,8 @@
 // What one sees, in words: under the picture, and why a wave is bounded or grows.
 "use strict";
 (function (GWN) {
-  const many = (count, what) => `${count.toLocaleString("en")} ${what}${count === 1 ? "" : "s"}`;
   const percent = (share) => (share < 0.001 ? "less than 0.1" : GWN.number(100 * share, 2)) + " %";
+  const many = GWN.many;
   const OPERATOR = { physical: "S − I", sym: "S, the paper's sign", "random-walk": "D⁻¹A − I", "klein-gordon": "S − 1.25 I" };
 
   GWN.operatorName = (laplacian) => OPERATOR[laplacian] || laplacian;
@@ -24,7 +24,7 @@
     }
     const text = [];
     if (state.view === "pulse") {
-      text.push(`A pulse was set free at ${graph.called(state.node)}${graph.about(state.node)}. At t = ${time} it moves ${moved.toLocaleString("en")} of ${many(graph.nodes, "node")}, up to ${many(far, "edge")} away${hue ? ": orange is above zero, blue below" : ""}.`);
+      text.push(`A pulse was set free at ${graph.called(state.node)}${graph.about(state.node)}. At t = ${time} it ${far ? `moves ${moved.toLocaleString("en")} of ${many(graph.nodes, "node")}, up to ${many(far, "edge")} away` : "has reached no other node"}${hue ? ": orange is above zero, blue below" : ""}.`);
     } else {
       const at = Math.round(first.wave.place(state.time));
       text.push(`${first.network}: the score of ${first.signal} on its way through the network, after ${at} of ${many(first.wave.states.length - 1, "step")}. ${up.toLocaleString("en")} nodes speak for it${hue ? " (orange)" : ""}, ${(moved - up).toLocaleString("en")} against it${hue ? " (blue)" : ""}.`);

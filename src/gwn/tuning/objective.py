@@ -85,8 +85,10 @@ TUNED_TRAINING = (
 
 
 def tuned_training(config: TrainConfig, also: Iterable[str] = ()) -> dict[str, Any]:
-    """What is kept of a trial's training: `TUNED_TRAINING` and `also`, without what is not set."""
-    kept = {name: getattr(config, name) for name in (*TUNED_TRAINING, *also)}
+    """What is kept of a trial's training: `TUNED_TRAINING`, labels where they are input, and `also`, without what is
+    not set."""
+    labels = ("labels",) if config.labels != TrainConfig.labels else ()
+    kept = {name: getattr(config, name) for name in (*TUNED_TRAINING, *labels, *also)}
     return {name: value for name, value in kept.items() if value is not None}
 
 

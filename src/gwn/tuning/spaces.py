@@ -82,7 +82,8 @@ class Space:
         chosen = effective_settings(model, {**self.starts_of(model)[number], **fixed})
         defaults = {**of_training, **model.training, **chosen, **model.fixed}
         parameters: dict[str, Any] = {}
-        given = (*model.training, *(name for name in self.starts_of(model)[number] if name in model.settings()))
+        known = {*model.settings(), *of_training}
+        given = (*model.training, *(name for name in self.starts_of(model)[number] if name in known))
         beyond = {name: defaults[name] for name in given if name not in fixed}
         seen = {*fixed}
         for dimension in self.dimensions_of(model):

@@ -25,6 +25,9 @@ ROUNDS = 4
 FAR = 12
 """A name that stands higher or lower than this is tied to its point by a line."""
 
+CROSSED = 15.0
+"""The area that a name would rather cover than have its line run through a point or a name, or stand on a line."""
+
 
 def place_names(
     points: Sequence[tuple[float, float]],
@@ -32,26 +35,34 @@ def place_names(
     frame: Box | None = None,
     written: Sequence[Box] = (),
 ) -> list[tuple[int, int, str]]:
-    """One of `PLACES` for every point with a name: near the point, and free of points and of other names, or one that
-    covers little; a place outside of `frame` is the worst. Points without a name, which are only kept free, come
-    after those with one, and `written` is where other words stand. Once all have a place, each chooses again among
-    what the others leave: the first ones could not know who comes later."""
+    """One of `PLACES` for every point with a name: near the point, and free of points, of other names and of the lines
+    that tie them, or one that covers little; a place outside of `frame` is the worst. Points without a name, which are
+    only kept free, come after those with one, and `written` is where other words stand. Once all have a place, each
+    chooses again among what the others leave: the first ones could not know who comes later."""
     kept_free: list[Box] = [*((x - 3.5, y - 3.5, x + 3.5, y + 3.5) for x, y in points), *written]
     boxes = [[_box(x, y, name, *place) for place in PLACES] for (x, y), name in zip(points, names, strict=False)]
+    lines = [
+        [(*point, (box[0] + box[2]) / 2, (box[1] + box[3]) / 2) if abs(up) > FAR else None
+         for box, (_, up, _) in zip(of_name, PLACES, strict=True)]
+        for point, of_name in zip(points, boxes, strict=False)
+    ]  # fmt: skip
     alone = [
         [
-            sum(_overlap(box, other) for other in kept_free) + _outside(box, frame) + FURTHER * far
-            for far, box in enumerate(of_name)
+            sum(_overlap(box, other) for other in kept_free)
+            + sum(_crossed(line, other) for other in kept_free[:name] + kept_free[name + 1 :])
+            + _outside(box, frame)
+            + FURTHER * far
+            for far, (box, line) in enumerate(zip(boxes[name], lines[name], strict=True))
         ]
-        for of_name in boxes
+        for name in range(len(boxes))
     ]
     chosen: dict[int, int] = {}
     for _ in range(ROUNDS):
-        for name, of_name in enumerate(boxes):
-            others = [boxes[other][place] for other, place in chosen.items() if other != name]
+        for name in range(len(boxes)):
+            others = [(boxes[other][at], lines[other][at]) for other, at in chosen.items() if other != name]
             costs = [
-                cost + sum(_overlap(box, other) for other in others)
-                for cost, box in zip(alone[name], of_name, strict=True)
+                cost + sum(_overlap(box, o) + _crossed(line, o) + _crossed(tie, box) for o, tie in others)
+                for cost, box, line in zip(alone[name], boxes[name], lines[name], strict=True)
             ]
             chosen[name] = costs.index(min(costs))
     return [PLACES[chosen[name]] for name in range(len(boxes))]
@@ -81,6 +92,22 @@ def _box(x: float, y: float, name: str, right: float, up: float, side: str) -> B
 def _overlap(a: Box, b: Box) -> float:
     wide, high = min(a[2], b[2]) - max(a[0], b[0]), min(a[3], b[3]) - max(a[1], b[1])
     return wide * high if wide > 0 and high > 0 else 0.0
+
+
+def _crossed(line: Box | None, box: Box) -> float:
+    """What it costs if the line, from (x, y) to (x, y), runs through the box."""
+    if line is None:
+        return 0.0
+    (x, y, to_x, to_y), begin, end = line, 0.0, 1.0  # the part of the line within all four sides
+    across, up = to_x - x, to_y - y
+    for step, room in ((-across, x - box[0]), (across, box[2] - x), (-up, y - box[1]), (up, box[3] - y)):
+        if step == 0 and room < 0:
+            return 0.0
+        if step < 0:
+            begin = max(begin, room / step)
+        elif step > 0:
+            end = min(end, room / step)
+    return CROSSED if begin < end else 0.0
 
 
 def _outside(box: Box, frame: Box | None) -> float:

@@ -12,9 +12,15 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from gwn.paper.curve_data import Axis, Numbers, Panel, Series
 from gwn.paper.drawing.names import FAR, NAME_SIZE, place_names, spread
-from gwn.paper.drawing.style import BEHIND, GREY, PLAIN, SIGNED, SeriesStyle, style_of
+from gwn.paper.drawing.style import BEHIND, GREY, PLAIN, SIGNED, SeriesStyle, ink, style_of
 
 FEW_DECADES = 300
+MANY_PLACES = 6
+"""With more labels along an axis than this their letters are smaller."""
+
+PLAIN_NUMBERS = (1e-4, 1e4)
+"""Between these a power of ten is written out."""
+
 ON_WHITE = {"facecolor": "white", "alpha": 0.75, "edgecolor": "none", "pad": 0.4}
 """Behind a name; a halo would turn its letters into outlines."""
 
@@ -60,6 +66,9 @@ def _lines(axes: Any, panel: Panel, _: float) -> None:
         x, y = as_array(series.x), as_array(series.y)
         label = None if style.behind else series.label or None
         axes.plot(x, y, label=label, **style.line_settings(len(x)))
+        if not style.marker:  # a line through one point is nothing
+            alone = _alone(np.isfinite(x) & np.isfinite(y))
+            axes.plot(x[alone], y[alone], ".", color=style.colour, markersize=7, zorder=style.order)
         if series.low and series.high and not style.behind:
             low, high = as_array(series.low), as_array(series.high)
             if style.line == "":  # places that have nothing between them
@@ -68,10 +77,18 @@ def _lines(axes: Any, panel: Panel, _: float) -> None:
             axes.fill_between(x, low, high, color=style.colour, alpha=0.16, linewidth=0, zorder=style.order - 0.5)
 
 
+def _alone(there: Any) -> Any:
+    """Places that have a value and no neighbour with one."""
+    beside = np.zeros_like(there)
+    beside[1:] |= there[:-1]
+    beside[:-1] |= there[1:]
+    return there & ~beside
+
+
 END_SIZE = 7.5
 """Of the letters of a curve's name."""
 
-ROOM = 0.7
+ROOM = 0.745
 """The part of a panel's width that curves may fill whose names stand to the right of them."""
 
 
@@ -86,18 +103,23 @@ def _ends(panel: Panel) -> list[tuple[float, float, str]]:
     return found
 
 
+def _last(panel: Panel) -> float:
+    """Where the longest curve ends."""
+    return max(x for series in panel.series for x in series.x if x is not None)
+
+
 def _make_room_for_names(axes: Any, panel: Panel) -> None:
-    last = max((x for x, _, _ in _ends(panel)), default=None)
-    if last is None or panel.x.limits is not None:
+    if not _ends(panel) or panel.x.limits is not None:
         return
     logarithmic = axes.get_xscale() == "log"
-    low, high, end = (np.log(value) if logarithmic else value for value in (*axes.get_xlim(), last))
+    low, high, end = (np.log(value) if logarithmic else value for value in (*axes.get_xlim(), _last(panel)))
     high = max(high, low + (end - low) / ROOM)
     axes.set_xlim(*(np.exp(value) if logarithmic else value for value in (low, high)))
 
 
 def _name_lines(axes: Any, panel: Panel) -> None:
-    """The name of a curve behind the others stands at its right end; that of the best peer above its line."""
+    """The names of the curves behind the others stand to the right of all curves, tied to their ends; that of the best
+    peer above its line."""
     for style, series in _styled(panel):
         if series.key == "best-peer":
             place = (series.x[0], series.y[0])  # the other names stand on the right
@@ -107,10 +129,13 @@ def _name_lines(axes: Any, panel: Panel) -> None:
         return
     scale = 72 / axes.figure.dpi
     places = axes.transData.transform([(x, y) for x, y, _ in ends]) * scale
+    ((column, _),) = axes.transData.transform([(_last(panel), ends[0][1])]) * scale
     (_, low), (_, high) = axes.transAxes.transform([(0, 0), (1, 1)]) * scale
     heights = spread([float(up) for _, up in places], END_SIZE + 0.3, low + 4, high - 2)
-    for (x, y, name), (_, up), height in zip(ends, places, heights, strict=True):
-        _write(axes, name, (x, y), (5, height - up - END_SIZE / 3), color="#6f6f6f", fontsize=END_SIZE)
+    tie = {"arrowstyle": "-", "color": BEHIND, "linewidth": 0.5, "relpos": (0, 0.5), "shrinkA": 0, "shrinkB": 0}
+    for (x, y, name), (across, up), height in zip(ends, places, heights, strict=True):
+        offset = (column - across + 6, height - up - END_SIZE / 3)
+        _write(axes, name, (x, y), offset, color="#6f6f6f", fontsize=END_SIZE, arrowprops=tie)
 
 
 def _write(axes: Any, text: str, place: Any, offset: tuple[float, float], **settings: Any) -> None:
@@ -119,14 +144,13 @@ def _write(axes: Any, text: str, place: Any, offset: tuple[float, float], **sett
 
 
 def _mark_diverged(axes: Any, panel: Panel) -> None:
-    """A strip along the bottom with a cross for every series of which no run finished there, side by side; where some
-    finished, a small cross on the point."""
-    styled = _styled(panel)
-    beside: dict[float, list[str]] = {}
-    for style, series in styled:
+    """A strip along the bottom with a cross for every series of which no run finished there, side by side, and one for
+    all that lie behind; where some finished, a small cross on the point."""
+    beside: dict[float, dict[str, None]] = {}
+    for style, series in _styled(panel):
         for x, y, mark in zip(series.x, series.y, series.marks, strict=False):
             if mark == "diverged" and x is not None:
-                beside.setdefault(x, []).append(style.colour)
+                beside.setdefault(x, {})[style.colour] = None
             elif mark.endswith("diverged") and x is not None and y is not None:
                 axes.plot([x], [y], "x", color="white", markersize=4, markeredgewidth=1.4, zorder=8)
     if not beside:
@@ -140,7 +164,7 @@ def _mark_diverged(axes: Any, panel: Panel) -> None:
         for place, colour in enumerate(colours):
             axes.annotate(
                 "×", (x, 0.05), xycoords=axes.get_xaxis_transform(), textcoords="offset points",
-                xytext=(7 * (place - (len(colours) - 1) / 2), -0.5), ha="center", va="center", fontsize=12,
+                xytext=(6 * (place - (len(colours) - 1) / 2), -0.5), ha="center", va="center", fontsize=11,
                 fontweight="bold", color=colour, zorder=8,
             )  # fmt: skip
 
@@ -171,7 +195,7 @@ def _name_points(axes: Any, panel: Panel) -> None:
     named: list[tuple[float, float, str, str]] = []
     silent: list[tuple[float, float]] = []
     for style, series in sorted(_styled(panel), key=lambda pair: -pair[0].order):
-        colour = "#555555" if style.behind else style.colour
+        colour = "#555555" if style.behind else ink(style.colour)
         for x, y, mark in zip(series.x, series.y, series.marks, strict=False):
             if x is not None and y is not None and series.key != "front":
                 named += [(x, y, mark, colour)] if mark else []
@@ -267,13 +291,15 @@ def _set_scale(axes: Any, side: str, axis: Axis, columns: list[Numbers]) -> None
         places = [f"{value:g}" for value in present]
         chosen = max(map(len, places), default=0) <= 4 and all(b >= 1.5 * a for a, b in pairwise(present))
         if 0 < len(present) <= 12 and side == "x" and chosen:  # a few places chosen to measure at: label those
-            set_ticks(present, places)
+            set_ticks(present, places, **({"fontsize": 8} if len(places) > MANY_PLACES else {}))
             set_ticks([], minor=True)
         elif present and present[-1] < FEW_DECADES * present[0]:  # powers of ten would leave it almost without labels
             part = getattr(axes, f"{side}axis")
             part.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
             part.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
             part.set_minor_formatter(NullFormatter())
+        elif present and PLAIN_NUMBERS[0] <= present[0] and present[-1] <= PLAIN_NUMBERS[1]:
+            getattr(axes, f"{side}axis").set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     if axis.names:
         set_ticks(range(len(axis.names)), axis.names)
     if axis.limits is not None:

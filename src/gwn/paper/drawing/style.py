@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
 from cycler import cycler
+from matplotlib.colors import to_hex, to_rgb
 
 # Okabe and Ito's palette, from dark to light so that grey prints keep the order.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
@@ -46,6 +48,24 @@ BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK, _ = PALETTE
 GREY = "#777777"
 BEHIND = "#b5b5b5"
 """Of curves that are there to compare with: they carry their names at their ends, not in the legend."""
+
+READABLE = 4.5
+"""The contrast on white that small letters need (WCAG 2, level AA)."""
+
+
+def ink(colour: str) -> str:
+    """The colour for small letters: darker until they are read on white."""
+    parts = np.array(to_rgb(colour))
+    while contrast_on_white(parts) < READABLE:
+        parts = 0.97 * parts
+    return to_hex(parts.tolist())
+
+
+def contrast_on_white(parts: Any) -> float:
+    """Of red, green and blue from 0 to 1: the ratio of luminances that WCAG 2 defines."""
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    return 1.05 / (float(linear @ np.array([0.2126, 0.7152, 0.0722])) + 0.05)
+
 
 PLAIN = 2.0
 """The layer of everything that is not a wave network; those lie above."""
