@@ -195,7 +195,7 @@ def test_names_of_curves_stand_right_of_the_longest_one() -> None:
 def test_powers_of_ten_are_written_out() -> None:
     figure = Figure()
     axes = figure.subplots()
-    series = Series(label="", x=(0.12, 130.0), y=(1e-9, 1.0))
+    series = Series(label="", x=(0.1234, 130.0), y=(1e-9, 1.0))
     panel = Panel(
         title="", kind="lines", x=Axis(label="s", scale="log"), y=Axis(label="y", scale="log"), series=(series,)
     )
