@@ -108,11 +108,11 @@ def test_a_start_may_show_the_training_labels_and_the_final_runs_do_so_too(
 ) -> None:
     monkeypatch.setitem(CLASSICS, "csbm", {"num_layers": 2, "norm": "batch", "lr": 0.02, "weight_decay": 0.0})
     search = make_search("epochs=1", model="gwn-bank-plus", space="peers", search_splits=1)
-    first, second, third, usual = run(make_job(search, 4), search)
-    assert [trial.user_attrs[SETTINGS]["gate"] for trial in (first, second, third, usual)] == [*["sum"] * 3, "channels"]
-    assert {trial.user_attrs[TRAINING]["lr"] for trial in (first, second, third)} == {0.02}
-    assert [trial.user_attrs[TRAINING].get("labels") for trial in (first, second, third)] == [None, "masked", None]
-    assert final_experiment(search, "a study", second, 1).config.labels == "masked"
+    trials = run(make_job(search, 3), search)
+    assert [trial.user_attrs[SETTINGS]["gate"] for trial in trials] == ["sum", "sum", "channels"]
+    assert [trial.user_attrs[TRAINING]["lr"] for trial in trials] == [0.02, 0.02, 0.03]
+    assert [trial.user_attrs[TRAINING].get("labels") for trial in trials] == [None, "masked", None]
+    assert final_experiment(search, "a study", trials[1], 1).config.labels == "masked"
 
 
 def test_a_filter_has_a_learning_rate_and_a_decay_of_its_own(make_search: MakeSearch, make_job: MakeJob) -> None:

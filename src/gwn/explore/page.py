@@ -134,11 +134,12 @@ def _network(subject: Subject, drawn: Drawn) -> dict[str, Any]:
     signals = network_signals(network, graph)
     states = signals.states[:, drawn.nodes]
     stride = max(1, math.ceil(states.numel() / MOST_VALUES))
-    tau, kept = network.scheme.tau, states[::stride]
+    tau, kept, found = network.scheme.tau, states[::stride], analyse(network, graph)
     return {
         "model": subject.model,
         "laplacian": subject.laplacian,
-        "growth": _finite(analyse(network, graph).growth),
+        "growth": _finite(found.growth),
+        "highest": _finite(found.high),
         "steps": network.num_steps,
         "stepTau": tau,
         "tau": tau * stride,

@@ -61,6 +61,7 @@
       cosine.push((k ? 2 : 1) * bessel(2 * k, z));
       sine.push((k ? 2 : 1) * Math.SQRT2 * odd.slice(k).reduce((a, b) => a + b, 0));
     }
+    for (const weights of [cosine, sine]) while (weights.length > 2 && Math.abs(weights.at(-1)) < 1e-17) weights.pop();
     return { cosine, sine };
   }
 

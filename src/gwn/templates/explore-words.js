@@ -59,10 +59,16 @@
     return { bounded, text: `Grows: tau = ${GWN.number(tau)} is above ${GWN.number(limit, 4)}, up to which this scheme is stable here. The roughest mode is multiplied by ${factor} in each step; bessel and newmark are stable for any tau.` };
   };
 
+  // With the paper's sign <x, L_a x> is above zero for some x; where it never is, the step is too long.
+  function whyItGrows({ laplacian, highest }) {
+    if (!(highest > 1e-6)) return `of the trained ${laplacian} operator, `;
+    return `the trained ${laplacian} operator is above zero for some signals, up to +${GWN.number(highest, 3)}. These obey u″ = +λu, which pushes away from zero instead of back; `;
+  }
+
   GWN.verdictOfNetwork = function (network) {
     const factor = GWN.number(network.growth, 3);
     return network.growth <= 1 + 1e-6
       ? { bounded: true, text: `Bounded: no mode of the trained ${network.laplacian} operator grows from step to step (gwn stability).` }
-      : { bounded: false, text: `Grows: the fastest mode of the trained ${network.laplacian} operator is multiplied by ${factor} in each step (gwn stability).` };
+      : { bounded: false, text: `Grows: ${whyItGrows(network)}the fastest mode is multiplied by ${factor} in each step (gwn stability).` };
   };
 })(window.GWN);

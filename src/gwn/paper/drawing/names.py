@@ -19,13 +19,16 @@ PLACES = tuple(
 FURTHER = 2.5
 """The area, in square points, that a name would rather cover than stand at the next place."""
 
+UNREADABLE = 3.0
+"""How much worse it is to cover a name, or a point that has one, than any other point."""
+
 ROUNDS = 4
 """In which every name chooses its place; after two or three none moves any more."""
 
 FAR = 12
 """A name that stands higher or lower than this is tied to its point by a line."""
 
-CROSSED = 15.0
+CROSSED = 25.0
 """The area that a name would rather cover than have its line run through a point or a name, or stand on a line."""
 
 
@@ -48,7 +51,7 @@ def place_names(
     ]  # fmt: skip
     alone = [
         [
-            sum(_overlap(box, other) for other in kept_free)
+            sum((UNREADABLE if k < len(boxes) else 1.0) * _overlap(box, other) for k, other in enumerate(kept_free))
             + sum(_crossed(line, other) for other in kept_free[:name] + kept_free[name + 1 :])
             + _outside(box, frame)
             + FURTHER * far
@@ -61,7 +64,7 @@ def place_names(
         for name in range(len(boxes)):
             others = [(boxes[other][at], lines[other][at]) for other, at in chosen.items() if other != name]
             costs = [
-                cost + sum(_overlap(box, o) + _crossed(line, o) + _crossed(tie, box) for o, tie in others)
+                cost + sum(UNREADABLE * _overlap(box, o) + _crossed(line, o) + _crossed(tie, box) for o, tie in others)
                 for cost, box, line in zip(alone[name], boxes[name], lines[name], strict=True)
             ]
             chosen[name] = costs.index(min(costs))
