@@ -14,11 +14,11 @@ from gwn.paper.cell import BEST, OURS, ROWS
 from gwn.paper.compare import View
 from gwn.paper.curve_data import CurveData
 from gwn.paper.exhibit import Context, figure_path
-from gwn.paper.exhibits import EXHIBITS
+from gwn.paper.exhibits import EXHIBITS, beyond
 from gwn.paper.exhibits.accuracy import COLUMNS, ranks_of, views
 from gwn.paper.printed import elsewhere
 from gwn.paper.table import TableData, to_markdown
-from gwn.paper.verdict import MANY_TESTED, PAPERS_OWN, above_twin, all_cells, reservations, telling
+from gwn.paper.verdict import MANY_TESTED, PAPERS_OWN, above_twin, all_cells, ranking, reservations, telling
 from gwn.paper.verdict import standing as standing_of
 
 
@@ -91,7 +91,7 @@ def verdict(results: Path) -> str:
         )
     above, measured = _above_the_paper(cells)
     lines.append(f"- {ENTRY}, our entry, is above the paper's best GWN on {len(above)} of {measured}.")
-    lines += [*_gap(cells), *_of_entry(results)]
+    lines += [*_gap(cells), *_of_entry(results), *_on_published_splits(results)]
     columns = [column for of_table in COLUMNS.values() for column in of_table]
     return "\n".join([*lines, *(f"- {said}" for said in reservations(all_cells(results), columns))])
 
@@ -159,6 +159,22 @@ def _of_entry(results: Path) -> list[str]:
             f"- Without its edges the same network is told apart below it on {worth.count('win')} of {len(worth)}."
         )
     return lines
+
+
+def _on_published_splits(results: Path) -> list[str]:
+    """The same beyond the paper, where our entry and at least one other model of these tables were measured."""
+    cells = views(results, "beyond", beyond.ROWS, beyond.COLUMNS)
+    entry = cells[BEST]
+    columns = [column for column in beyond.COLUMNS if entry[column].test is not None]
+    found = standing_of(cells, BEST, [column for column in columns if len(ranking(cells, column)) > 1])
+    if not found.columns:
+        return []
+    shown = ", ".join(heading(column) for column in columns if entry[column].sees_labels)
+    labels = f" Training labels are its input, and no peer's, on {shown}." if shown else ""
+    return [
+        f"- Beyond the paper, on {found.columns} columns with published splits, it is first on {found.first}, level "
+        f"with the first on {found.tied} and behind on {found.columns - found.first - found.tied}.{labels}"
+    ]
 
 
 def validation_optimism(results: Path) -> list[str]:

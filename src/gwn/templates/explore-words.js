@@ -24,7 +24,7 @@
     }
     const text = [];
     if (state.view === "pulse") {
-      text.push(`A pulse was set free at ${graph.called(state.node)}${graph.about(state.node)}. At t = ${time} it ${far ? `moves ${moved.toLocaleString("en")} of ${many(graph.nodes, "node")}, up to ${many(far, "edge")} away` : "has reached no other node"}${hue ? ": orange is above zero, blue below" : ""}.`);
+      text.push(`A pulse was set free at ${graph.called(state.node)}${graph.about(state.node)}. At t = ${time} it ${far ? `moves ${moved.toLocaleString("en")} of ${many(graph.nodes, "node")}, up to ${many(far, "edge")} away` : "has reached no other node yet"}${hue && far ? ": orange is above zero, blue below" : ""}.`);
     } else {
       const at = Math.round(first.wave.place(state.time));
       text.push(`${first.network}: the score of ${first.signal} on its way through the network, after ${at} of ${many(first.wave.states.length - 1, "step")}. ${up.toLocaleString("en")} nodes speak for it${hue ? " (orange)" : ""}, ${(moved - up).toLocaleString("en")} against it${hue ? " (blue)" : ""}.`);

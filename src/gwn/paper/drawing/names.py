@@ -28,7 +28,7 @@ ROUNDS = 4
 FAR = 12
 """A name that stands higher or lower than this is tied to its point by a line."""
 
-CROSSED = 25.0
+CROSSED = 40.0
 """The area that a name would rather cover than have its line run through a point or a name, or stand on a line."""
 
 

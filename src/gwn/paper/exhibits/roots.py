@@ -10,11 +10,13 @@ from gwn.paper.exhibit import Context, Exhibit
 from gwn.schemes import Leapfrog
 
 CAPTION = (
-    "Roots of r² - λ' r + 1 = 0, where λ' is an eigenvalue of 2I + tau² L and r one of the companion matrix. (a), "
-    "(b): one real root at a time, as in the paper; each leaves the band between the dotted lines, -1 to 1, on one "
-    "side. (c): the larger of the two moduli. They multiply to one, so outside |λ'| <= 2 one of them always exceeds "
-    "1. (d): the growth per step that follows for the eigenvalue +1, which S has on every graph with an edge, so "
-    "for the paper's L = S, and for the physical wave L = S - I, whose spectrum reaches from -2 to 0."
+    "The paper's wave grows at every step length, the physical one is bounded up to tau = sqrt 2: each root looks "
+    "bounded on one side, but the two multiply to one, so outside |λ'| <= 2 one of them always exceeds 1. Roots of "
+    "r² - λ' r + 1 = 0, where λ' is an eigenvalue of 2I + tau² L and r one of the companion matrix. (a), (b): one "
+    "real root at a time, as in the paper; each leaves the band between the dotted lines, -1 to 1, on one side. (c): "
+    "the larger of the two moduli. (d): the growth per step that follows for the eigenvalue +1, which S has on every "
+    "graph with an edge, so for the paper's L = S, and for the physical wave L = S - I, whose spectrum reaches from "
+    "-2 to 0."
 )
 REACH = 6.0
 POINTS = 241
