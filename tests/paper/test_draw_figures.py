@@ -278,6 +278,24 @@ def test_lines_that_tie_names_run_through_fewer_names(monkeypatch: pytest.Monkey
     assert with_care < 0.5 * crossed()
 
 
+def test_points_that_have_a_name_are_covered_less_than_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame, names = (0.0, 0.0, 180.0, 180.0), [f"a model ({place}x)" for place in range(10, 18)]
+    crowds = np.random.default_rng(0).uniform(40, 140, (20, 40, 2)).tolist()
+
+    def covered() -> float:
+        found = 0.0
+        for points in crowds:
+            places = place_names(points, names, frame)
+            boxes = [label._box(x, y, name, *at) for (x, y), name, at in zip(points, names, places, strict=False)]
+            named = [(x - 3.5, y - 3.5, x + 3.5, y + 3.5) for x, y in points[: len(names)]]
+            found += sum(label._overlap(box, point) for box in boxes for point in named)
+        return found
+
+    with_care = covered()
+    monkeypatch.setattr(label, "UNREADABLE", 1.0)
+    assert with_care < 0.8 * covered()
+
+
 def test_a_line_crosses_a_box_or_misses_it() -> None:
     box = (0.0, 0.0, 10.0, 10.0)
     hits = [(-5.0, 5.0, 15.0, 5.0), (5.0, -5.0, 5.0, 5.0), (-1.0, -1.0, 11.0, 11.0)]

@@ -12,11 +12,11 @@ from gwn.graph import Graph
 from gwn.laplacians import FixedOperator
 from gwn.models import model_spec
 from gwn.paper.exhibits.depth import MODELS, last_features, relative_energy
-from gwn.paper.exhibits.roots import roots
+from gwn.paper.exhibits.roots import CAPTION, roots
 from gwn.paper.exhibits.spectrum import FILTERS, TAU, TIME, decomposition, response
 from gwn.paper.exhibits.stability import measured_growth
 from gwn.paper.exhibits.waves import degrees, neighbourhood, neighbours_of, telling_nodes, typical_of_classes
-from gwn.schemes import count_steps, integrate
+from gwn.schemes import Leapfrog, count_steps, integrate
 from gwn.stability import analyse
 
 GRAPH = toy_dataset().graph
@@ -27,6 +27,15 @@ def test_the_roots_multiply_to_one_and_solve_the_equation() -> None:
     first, second = roots(middle)
     assert np.allclose(first * second, 1)
     assert np.allclose(first**2 - middle * first + 1, 0)
+
+
+def test_the_roots_grow_where_their_caption_says() -> None:
+    assert CAPTION.startswith(
+        "The paper's wave grows at every step length, the physical one is bounded up to tau = sqrt 2"
+    )
+    assert all(Leapfrog(tau).growth(1.0) > 1 for tau in (0.01, 0.2, 1.0, 5.0))
+    assert Leapfrog(1.414).growth(-2.0) == pytest.approx(1.0)
+    assert Leapfrog(1.415).growth(-2.0) > 1.01
 
 
 @pytest.mark.parametrize("key", FILTERS)
