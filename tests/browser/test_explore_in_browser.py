@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from PIL import Image, ImageColor
 
 from benchmarks.explorer import crowd, frame_rate, slider_milliseconds
 from browser.conftest import fits, violations
@@ -190,6 +191,21 @@ def test_the_pulse_starts_at_a_clicked_node(page: Any) -> None:
     assert explore(page, "at.state.playing")
 
 
+def test_a_node_tells_of_both_waves_where_the_pointer_is(page: Any) -> None:
+    page.select_option("#compare", "sym")
+    page.evaluate("GWN.explorer.show(5)")
+    places = """at.pictures.map((picture) => {
+        const box = picture.canvases[1].getBoundingClientRect(), [x, y] = picture.positionOf(it);
+        return [box.x + x, box.y + y];
+    })"""
+    for x, y in explore(page, places, 3):
+        page.mouse.move(x, y)
+        tip = page.locator("#tip").bounding_box()
+        assert abs(tip["x"] - x) < 210, "beside the node that is pointed at"
+        assert page.text_content("#tip").startswith("n3")
+        assert " | " in page.text_content("#tip").split("amplitude")[1]
+
+
 def test_laplacian_scheme_and_tau_answer_at_once(page: Any) -> None:
     assert "Bounded" in page.inner_text("#verdicts")
     page.locator("#tau").fill("2")
@@ -200,6 +216,45 @@ def test_laplacian_scheme_and_tau_answer_at_once(page: Any) -> None:
     page.select_option("#laplacian", "sym")
     assert page.input_value("#scheme") == "leapfrog", "bessel solves another equation"
     assert "grows like cosh t for every tau" in page.inner_text("#verdicts")
+
+
+CUT = """[...document.querySelectorAll("select")].filter((each) => each.offsetParent).flatMap((each) => {
+    const style = getComputedStyle(each), pen = document.createElement("canvas").getContext("2d"), ARROW = 20;
+    pen.font = style.font;
+    const room = each.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight) - ARROW;
+    return [...each.options].map((option) => option.text).filter((text) => pen.measureText(text).width > room);
+})"""
+
+
+def test_no_choice_and_no_caption_is_cut(explorer: Path, visit: Open) -> None:
+    for phone in (False, True):
+        page = visit(explorer, phone=phone, fragment="#t=1")
+        for view in ("pulse", "network"):
+            page.click(f"#view-{view}")
+            assert explore(page, CUT) == [], (phone, view)
+            captions = (
+                "[...document.querySelectorAll('figcaption')].filter((each) => each.scrollWidth > each.clientWidth)"
+            )
+            assert explore(page, f"{captions}.length") == 0, (phone, view)
+        page.close()
+
+
+def test_an_axis_has_three_numbers_at_least(page: Any) -> None:
+    assert explore(page, "GWN.ticks(0, 20, 5)") == [0, 5, 10, 15, 20]
+    for size in np.geomspace(0.01, 1e5, 60):
+        ticks = explore(page, "GWN.ticks(-it, it, 4)", float(size))
+        assert 3 <= len(ticks) <= 9, (size, ticks)
+        assert max(map(abs, ticks)) <= size * (1 + 1e-9)
+
+
+def test_one_neighbour_is_one_and_a_start_has_reached_nobody(page: Any) -> None:
+    counted = (
+        "Array.from({ length: at.graph.nodes }, (_, i) => [at.op.start[i + 1] - at.op.start[i], at.graph.about(i)])"
+    )
+    for count, about in explore(page, counted):
+        assert about.endswith(f" {count} neighbour{'' if count == 1 else 's'})")
+    assert explore(page, "GWN.many(1303, 'node')") == "1,303 nodes"
+    assert page.inner_text("#words").endswith("At t = 0 it has reached no other node yet.")
 
 
 def test_a_frame_that_began_before_play_does_not_turn_time_back(page: Any) -> None:
@@ -220,6 +275,7 @@ def test_the_trained_network_is_the_second_view(page: Any) -> None:
     smoothed = explore(page, "at.panels[1].wave.differences")
     assert all(0 < after < before for before, after in pairwise(smoothed)), "heat only smooths"
     before = explore(page, PIXELS, 0)
+    assert "operator is above zero for some signals, up to +" in page.inner_text("#verdicts")
     page.select_option("#edges", "attention")
     assert explore(page, PIXELS, 0) != before
     assert "attention above zero" in page.inner_text("#legend")
@@ -298,6 +354,10 @@ def test_the_keyboard_is_enough(page: Any) -> None:
     until(page, "at.state.time === 0")
     page.keyboard.press("ArrowRight")
     until(page, "Math.abs(at.state.time - 0.02) < 1e-9")
+    page.keyboard.press("Space")
+    until(page, "at.state.playing")  # with the slider in focus too
+    page.keyboard.press(".")
+    until(page, "!at.state.playing")
     page.fill("#node", "nobody")
     page.keyboard.press("Enter")
     assert page.inner_text("#told") == "no node of that name is drawn"
@@ -318,6 +378,10 @@ def test_a_picture_and_a_film_are_saved(page: Any, tmp_path: Path) -> None:
     assert picture.value.suggested_filename == "wave-toy-b-co-b-.png"
     picture.value.save_as(tmp_path / "wave.png")
     assert (tmp_path / "wave.png").read_bytes()[:4] == b"\x89PNG"
+    saved = Image.open(tmp_path / "wave.png").convert("RGB")
+    foot = saved.crop((0, saved.height - 30, saved.width, saved.height))
+    above = explore(page, "GWN.theme().above")
+    assert ImageColor.getrgb(above) in {colour for _, colour in foot.getcolors(30 * saved.width)}, "what colours mean"
     with page.expect_download() as film:
         page.click("#save-film")
         until(page, "at.state.time > 1")
@@ -336,6 +400,35 @@ def test_motion_is_not_forced_on_anyone(explorer: Path, browser: Any) -> None:
     context.close()
 
 
+ANSWER = """(() => {
+    const slider = document.getElementById("tau"), times = { page: [], floor: [] };
+    const { nodes, start, other, symmetric } = at.op;
+    slider.value = 0.05;
+    const wave = () => {  // what is least: the same steps in plain loops, and nothing kept
+        let before = new Float64Array(nodes), now = new Float64Array(nodes);
+        now[at.state.node] = 1;
+        for (let n = 0; n < 400; n++) {
+            for (let i = 0; i < nodes; i++) {
+                let sum = -now[i];
+                for (let k = start[i]; k < start[i + 1]; k++) sum += symmetric[k] * now[other[k]];
+                before[i] = 2 * now[i] - before[i] + 0.0025 * sum;
+            }
+            [before, now] = [now, before];
+        }
+    };
+    const waves = () => { for (let k = 0; k < 4; k++) wave(); };  // as long as an answer: both meet the same load
+    for (let k = 0; k < 7; k++) {
+        for (const [what, act] of [["floor", waves], ["page", () => slider.dispatchEvent(new Event("input"))]]) {
+            const from = performance.now();
+            act();
+            times[what].push(performance.now() - from);
+        }
+    }
+    return { page: Math.min(...times.page), floor: Math.min(...times.floor) };
+})()"""
+"""Milliseconds until the page has answered a new tau, and what four waves alone take."""
+
+
 def test_three_thousand_nodes_and_ten_thousand_edges_move_smoothly(desktop: Any, visit: Open, tmp_path: Path) -> None:
     """Beside discs on a plain canvas, in turns: how fast that is depends on the machine and its load, the ratio hardly.
 
@@ -347,5 +440,7 @@ def test_three_thousand_nodes_and_ten_thousand_edges_move_smoothly(desktop: Any,
     page.wait_for_selector("body[data-spectra=done]")
     found = frame_rate(page, 5.0)
     assert found["page"] > 0.5 * found["floor"], found
+    answer = explore(page, ANSWER)
+    assert answer["page"] < 4 * answer["floor"], answer
     slider = slider_milliseconds(page)
     assert slider["page"] < max(50.0, 4 * slider["floor"]), (slider, found)
