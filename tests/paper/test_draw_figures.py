@@ -13,8 +13,8 @@ from matplotlib import colormaps
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.text import Text
-from numpy.typing import NDArray
 
+from colours import TOLD_APART, USUAL, as_seen, distance
 from gwn.errors import GWNError
 from gwn.paper.curve_data import KINDS, Axis, CurveData, Panel, Series, read_figure
 from gwn.paper.drawing import FORMATS, draw_figure
@@ -87,34 +87,11 @@ def test_no_two_styles_are_alike() -> None:
     assert style_of("gwn-sym measured", 0).line == ""
 
 
-# Machado, Oliveira, Fernandes 2009, Table 1, severity 1.0: linear RGB as deuteranopes see it.
-DEUTERANOPIA = np.array(
-    [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
-)
-TOLD_APART = 12.0
-"""In CIELAB; two is what the eye just sees on areas that touch."""
-
-
-def _lab(colour: str, simulate: bool) -> NDArray[np.float64]:
-    """CIELAB of a colour under daylight, as everybody sees it or as deuteranopes do."""
-    red = np.array(to_rgb(colour))
-    linear = np.where(red <= 0.04045, red / 12.92, ((red + 0.055) / 1.055) ** 2.4)
-    linear = np.clip(DEUTERANOPIA @ linear, 0, 1) if simulate else linear
-    xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]) @ linear
-    f = np.cbrt(np.maximum(xyz / np.array([0.9505, 1.0, 1.089]), 0.008856))
-    found: NDArray[np.float64] = np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
-    return found
-
-
-def _distance(one: str, other: str, simulate: bool = True) -> float:
-    return float(np.linalg.norm(_lab(one, simulate) - _lab(other, simulate)))
-
-
 def test_colours_in_front_are_told_apart_under_deuteranopia() -> None:
     """All pairs of colours, so that a new one cannot join unseen; and the simulation does something."""
-    assert _distance("#ff0000", "#7f7f00") < _distance("#ff0000", "#7f7f00", simulate=False) / 3
+    assert distance("#ff0000", "#7f7f00") < distance("#ff0000", "#7f7f00", USUAL) / 3
     colours = sorted({style.colour for style in STYLES.values()} | {*PALETTE[:7]})
-    near = {(a, b): _distance(a, b) for a, b in combinations(colours, 2)}
+    near = {(a, b): distance(a, b) for a, b in combinations(colours, 2)}
     greys = {"#444444", "#777777", "#b5b5b5"}  # lines behind, which differ in dashes or have a name
     assert {pair: d for pair, d in near.items() if d < TOLD_APART and not greys & {*pair}} == {}
 
@@ -130,9 +107,9 @@ def test_small_letters_have_the_contrast_that_they_need(colour: str) -> None:
 def test_signed_shades_are_light_at_zero_and_dark_at_both_ends_with_two_hues() -> None:
     shades = colormaps[SIGNED]
     low, middle, high = (to_hex(shades(place)) for place in (0.1, 0.5, 0.9))
-    assert _lab(middle, True)[0] > 90
-    assert _distance(low, high) > 3 * TOLD_APART
-    assert max(_lab(low, True)[0], _lab(high, True)[0]) < 60
+    assert as_seen(middle)[0] > 90
+    assert distance(low, high) > 3 * TOLD_APART
+    assert max(as_seen(low)[0], as_seen(high)[0]) < 60
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -5,15 +5,21 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
+from colours import DEUTERANOPIA, TOLD_APART, USUAL, distance
 from gwn.errors import GWNError
 from gwn.explore.page import SCRIPTS
 from gwn.html import Markup, fill, json_block, template
+from gwn.pages.charts import ticks
+from gwn.paper.curve_data import Axis, CurveData, Panel, Series, write_figure
 from gwn.paper.exhibit import Context, Exhibit, figure_path
-from gwn.paper.report import environment_table, sections, settings_table
+from gwn.paper.report import environment_table, finding_of, sections, settings_table
 from gwn.paper.table import TableCell, TableData, words
 
 
@@ -68,6 +74,38 @@ def test_the_first_table_of_an_exhibit_is_in_sight_and_the_others_are_folded(tmp
     assert '<section class="card exhibit" id="table-toy">' in html
     assert '<details class="card exhibit" id="more">' in html
     assert (tmp_path / "out" / "tables" / "more.csv").read_text() == "model,x\ngcn,1.00\n"
+
+
+@pytest.mark.parametrize("eyes", [USUAL, DEUTERANOPIA], ids=["usual", "deuteranopia"])
+def test_colours_of_the_ranking_are_told_apart(eyes: NDArray[np.float64]) -> None:
+    """In light and in dark: the wave networks among themselves and from their peers, and the parts of the bars."""
+    light, dark = template("colours.css").split("@media (prefers-color-scheme: dark)")
+    for theme in (dict(re.findall(r"--([\w-]+): (#\w+);", part)) for part in (light, dark)):
+        models = [theme[name] for name in ("wave-sym", "wave-fa", "wave-plus", "wave-bank", "peer")]
+        parts = [theme[name] for name in ("beaten", "met", "missed", "unmeasured")]
+        for one, other in (*combinations(models, 2), *combinations(parts, 2)):
+            assert distance(one, other, eyes) > TOLD_APART, (one, other)
+
+
+def test_a_caption_begins_with_its_finding_in_bold(tmp_path: Path) -> None:
+    line = Panel(
+        title="", kind="lines", x=Axis(label=""), y=Axis(label=""), series=(Series(label="", x=(0.0,), y=(1.0,)),)
+    )
+    caption = "Heat is 1.0 away, the wave 8.7. (a) A bump & what follows."
+    figure = CurveData(name="roots", title="t", place="figure 7", caption=caption, panels=(line,) * 2)
+    write_figure(figure, figure_path("figure-roots", tmp_path))
+    html, _ = sections([replace(exhibit(), name="figure-roots")], tmp_path, tmp_path / "out")
+    assert "<b>Heat is 1.0 away, the wave 8.7.</b> (a) A bump &amp; what follows.</figcaption>" in html
+    assert 'class="card exhibit tall"' in html, "two panels in one column"
+    assert finding_of("One sentence.") == ("One sentence.", "")
+
+
+@pytest.mark.parametrize(("low", "high"), [(75.7, 84.0), (0.0, 1.0), (95.3, 96.9), (-3.0, 41.0)])
+def test_an_axis_has_two_numbers_or_more(low: float, high: float) -> None:
+    """One number is no scale: CiteSeer's panel of the ranking had 80 alone."""
+    found = ticks(low, high, 4)
+    assert 2 <= len(found) <= 6
+    assert low <= found[0] < found[-1] <= high
 
 
 def test_settings_are_rounded_on_the_page_and_whole_in_the_file() -> None:

@@ -19,7 +19,15 @@ def ticks(low: float, high: float, most: int = 5) -> list[float]:
     if not span > 0:
         return [low]
     step = 10 ** math.floor(math.log10(span / most))
-    step *= next(factor for factor in (1, 2, 5, 10) if span / (step * factor) <= most)
+    fit = next(place for place, factor in enumerate(ROUND) if span / (step * factor) <= most)
+    found = _multiples(low, high, step * ROUND[fit])
+    return found if len(found) > 1 or not fit else _multiples(low, high, step * ROUND[fit - 1])  # one is no scale
+
+
+ROUND = (1, 2, 5, 10)
+
+
+def _multiples(low: float, high: float, step: float) -> list[float]:
     first = math.ceil(low / step - 1e-9)
     return [round(k * step, 12) for k in range(first, math.floor(high / step + 1e-9) + 1)]
 

@@ -120,8 +120,8 @@ def _mark(each: View, x: float, y: float) -> Markup:
         corners = f"{px(x)},{px(y - 6)} {px(x + 5.5)},{px(y + 4)} {px(x - 5.5)},{px(y + 4)}"
         return fill('<polygon points="$corners"/>', corners=corners)
     if each.cell.row == BEST:
-        corners = f"{px(x)},{px(y + 6)} {px(x + 5.5)},{px(y - 4)} {px(x - 5.5)},{px(y - 4)}"
-        return fill('<polygon points="$corners"/>', corners=corners)
+        arms = f"M{px(x - 5.5)} {px(y)}h11M{px(x)} {px(y - 5.5)}v11"
+        return fill('<path class="plus" d="$arms"/>', arms=arms)
     return fill('<circle cx="$x" cy="$y" r="$r"/>', x=px(x), y=px(y), r=4.5 if _own(each) else 1.9)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timezone
 from pathlib import Path
@@ -26,11 +27,11 @@ from gwn.paper.table import TableData, to_csv, words
 from gwn.paper.verdict_html import verdict_parts
 from gwn.training.result import environment
 
-FIGURE = """<section class="card exhibit" id="figure-$name">
+FIGURE = """<section class="card exhibit$tall" id="figure-$name">
 <h3>$title</h3>
 <figure>
 <a href="figures/$name.svg"><img src="figures/$name.svg" alt="$title. $caption"></a>
-<figcaption>$caption</figcaption>
+<figcaption><b>$finding</b> $rest</figcaption>
 </figure>
 <p class="soft">In the paper: $place. Made by <code>$command</code></p>
 <details><summary>Settings and runs behind it</summary><pre><code>$provenance</code></pre></details>
@@ -72,8 +73,12 @@ def _figure(data: CurveData, out: Path) -> Markup:
         for point in data.provenance.get("runs", [])
     ]
     provenance = {**data.provenance, **({"runs": runs} if runs else {})}
+    finding, rest = finding_of(data.caption)
     return fill(
         FIGURE,
+        tall=" tall" if len(data.panels) > data.columns * data.columns else "",  # than it is wide
+        finding=finding,
+        rest=rest,
         name=data.name,
         title=data.title,
         caption=data.caption,
@@ -81,6 +86,13 @@ def _figure(data: CurveData, out: Path) -> Markup:
         command=data.provenance.get("command", f"gwn reproduce figure-{data.name}"),
         provenance=json.dumps(provenance, indent=1, ensure_ascii=False),
     )
+
+
+def finding_of(caption: str) -> tuple[str, str]:
+    """The first sentence of a caption, which says what the figure shows, and what follows it."""
+    end = re.search(r"\.(?= [A-Z(])", caption)
+    place = end.end() if end else len(caption)
+    return caption[:place], caption[place:].strip()
 
 
 def _table(table: TableData, out: Path, *, folded: bool = False) -> Markup:

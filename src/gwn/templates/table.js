@@ -1,5 +1,5 @@
-// Tables that sort by a click or a key on a heading: numbers from the highest, words from A; what has no value comes
-// last. Filters hide the rows and columns of every table that name something else.
+// Tables that sort by a click or a key on a heading: numbers from the highest, words from A, then the other way round,
+// then as they were; what has no value comes last. Filters hide the rows and columns of every table that name something else.
 "use strict";
 (function () {
   const text = (cell) => cell.textContent.trim();
@@ -27,15 +27,16 @@
 
   const tables = [...document.querySelectorAll("table.sortable")];
   tables.forEach((table) => {
-    const heads = [...table.tHead.rows[0].cells];
+    const heads = [...table.tHead.rows[0].cells], given = [...table.tBodies[0].rows];
     heads.forEach((head, column) => {
       head.querySelector("button").addEventListener("click", () => {
         const numeric = [...table.tBodies[0].rows].some((row) => number(row.cells[column]) !== null);
         const [first, other] = numeric ? ["descending", "ascending"] : ["ascending", "descending"];
-        const now = head.getAttribute("aria-sort") === first ? other : first;
+        const now = { [first]: other, [other]: "none", none: first }[head.getAttribute("aria-sort")];
         heads.forEach((each) => each.setAttribute("aria-sort", "none"));
         head.setAttribute("aria-sort", now);
-        sort(table, column, now === "ascending" ? 1 : -1, numeric);
+        if (now === "none") table.tBodies[0].append(...given);
+        else sort(table, column, now === "ascending" ? 1 : -1, numeric);
       });
     });
   });
