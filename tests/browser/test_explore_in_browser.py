@@ -381,7 +381,7 @@ def test_a_picture_and_a_film_are_saved(page: Any, tmp_path: Path) -> None:
     saved = Image.open(tmp_path / "wave.png").convert("RGB")
     foot = saved.crop((0, saved.height - 30, saved.width, saved.height))
     above = explore(page, "GWN.theme().above")
-    assert ImageColor.getrgb(above) in {colour for _, colour in foot.getcolors(30 * saved.width)}, "what colours mean"
+    assert (np.asarray(foot) == ImageColor.getrgb(above)).all(-1).any(), "what colours mean"
     with page.expect_download() as film:
         page.click("#save-film")
         until(page, "at.state.time > 1")

@@ -100,7 +100,7 @@ def test_columns_of_less_weight_give_way(capsys: pytest.CaptureFixture[str], mon
     headings, rows = ["name", "kind", "nodes", "edges"], [["cora", "x" * 30, "2,708", "5,278"]]
     said = {}
     for width in (60, 30, 12):
-        monkeypatch.setattr(terminal, "screen_width", lambda width=width: width)
+        monkeypatch.setattr(terminal, "screen_width", lambda *_, width=width: width)
         print_table(headings, rows, left=2, droppable=("kind",))
         said[width] = capsys.readouterr().out
     assert "x" * 30 in said[60]
@@ -111,9 +111,37 @@ def test_columns_of_less_weight_give_way(capsys: pytest.CaptureFixture[str], mon
 
 
 def test_prose_breaks_between_words(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(terminal, "screen_width", lambda: 20)
+    monkeypatch.setattr(terminal, "screen_width", lambda *_: 20)
     print_prose("Neighbours mostly share a class here.\n\nEnd.")
     assert capsys.readouterr().out == "Neighbours mostly\nshare a class here.\n\nEnd.\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("train", "csbm", "--set", "epochs=2", "--runs", "1"),
+        ("train", "TABLES", "--set", "epochs=2", "--runs", "1"),
+        ("data", "describe", "TABLES"),
+        ("explain", "RUN", "--node", "u1"),
+        ("predict", "RUN", "--out", "answers.csv"),
+    ],
+    ids=" ".join,
+)
+def test_no_word_of_a_command_is_broken(
+    arguments: tuple[str, ...], tables: tuple[Path, Path], command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Lines end within 50 columns, unless they are a command or a path to copy, or of a log that no terminal has."""
+    meant = {"TABLES": ["--edges", str(tables[0]), "--nodes", str(tables[1]), "--label-column", "topic"]}
+    if "RUN" in arguments:
+        command("train", *meant["TABLES"], "--set", "epochs=2", "--runs", "2", "--quiet")
+        meant["RUN"] = [str(next(Path("runs").iterdir()))]
+    monkeypatch.setattr(terminal, "screen_width", lambda *_: 50)
+    done = command(*(word for each in arguments for word in meant.get(each, [each])))
+    assert done.returncode == 0
+    apart = re.compile("Predict with: |Saved in |run [12]/")
+    said = [line for line in (done.stdout + done.stderr).splitlines() if not apart.match(line)]
+    assert said
+    assert [line for line in said if len(line) > 50 and len(line.split()) > 1] == []
 
 
 class Screen(io.StringIO):
@@ -167,7 +195,7 @@ def test_what_would_be_stable_is_a_command_to_copy(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whole on a line of its own, however narrow the terminal is."""
-    monkeypatch.setattr(terminal, "screen_width", lambda: 40)
+    monkeypatch.setattr(terminal, "screen_width", lambda *_: 40)
     with pytest.raises(SystemExit):
         main(["stability", "csbm"])
     lines = capsys.readouterr().out.splitlines()

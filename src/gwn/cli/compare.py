@@ -79,12 +79,12 @@ def compare(
     chosen = SHELF if models is None else [name.strip() for name in models.split(",") if name.strip()]
     data, origin = open_source(source)
     if not quiet and (decisions := how_it_was_read(origin)):
-        typer.echo(decisions, err=True)
+        print_prose(decisions, err=True)
         print_summary(data)
     if not quiet and prior == "none":
         of_split = make_splits(data, split or usual_split(data), 1)[0]
         if shifted := shift_in_words(label_shift(data.graph, of_split)):
-            typer.echo(shifted, err=True)
+            print_prose(shifted, err=True)
     with CompareProgress(quiet=quiet) as progress:
         found = compare_models(
             data,
@@ -120,9 +120,9 @@ def print_comparison(found: Comparison) -> None:
         print_prose(line)
     for note in found.notes:
         print_prose(note)
-    typer.echo(f"{found.seconds:.0f} s of {found.time:.0f} s, {found.jobs} workers; everything is in {found.record}")
+    print_prose(f"{found.seconds:.0f} s of {found.time:.0f} s, {found.jobs} workers; everything is in {found.record}")
     if found.predictor is not None and found.predictor["together"] is not None:
-        typer.echo(_together(found.predictor, metric))
+        print_prose(_together(found.predictor, metric))
     typer.echo(f"Saved in {printable(str(found.folder))}")
     typer.echo(f"Predict with: gwn predict {as_word(found.folder)} --out predictions.csv")
 

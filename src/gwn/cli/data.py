@@ -20,7 +20,7 @@ from gwn.cli.options import (
     TextColumns,
     takes_source,
 )
-from gwn.cli.terminal import print_table
+from gwn.cli.terminal import print_prose, print_table
 from gwn.errors import GWNError
 from gwn.html import printable
 from gwn.registry import require_known
@@ -96,7 +96,7 @@ def describe(
         typer.echo(json.dumps(facts, indent=2))
         return
     if decisions := how_it_was_read(origin):
-        typer.echo(decisions.splitlines()[0])  # the others stand beside their columns
+        print_prose(decisions.splitlines()[0])  # the others stand beside their columns
     print_description(facts)
 
 
@@ -115,7 +115,7 @@ def print_description(facts: Mapping[str, Any]) -> None:
     }
     print_table(["fact", "value"], [[key.replace("_", " "), _readable(value)] for key, value in shown.items()], left=2)
     for line in said:
-        typer.echo(printable(line))
+        print_prose(printable(line))
 
 
 app.command("describe")(describe)
@@ -151,6 +151,10 @@ def _readable(value: Any) -> str:
         return f"{value:.4g}"
     if isinstance(value, dict):
         return ", ".join(f"{key}: {_readable(item)}" for key, item in value.items())
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
     return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
 
 
@@ -203,7 +207,7 @@ def generate(
             force=force,
             on_part=lambda what, done, total: bar.stage(f"generating {what}", 1000 * done / max(1, total), 1000),
         )
-    typer.echo(f"{folder.num_nodes:,} nodes and {folder.num_arcs // 2:,} edges in {out}")
+    print_prose(f"{folder.num_nodes:,} nodes and {folder.num_arcs // 2:,} edges in {out}")
 
 
 def convert(
@@ -265,10 +269,10 @@ def convert(
         )
     if not quiet:
         origin = {"edges": edges, "nodes": nodes, "schema": folder.meta["schema"]}
-        typer.echo(how_it_was_read(origin, weights=False), err=True)
+        print_prose(how_it_was_read(origin, weights=False), err=True)
     for line in warnings:
-        typer.echo(f"gwn: warning: {printable(line)}", err=True)
-    typer.echo(f"{folder.num_nodes:,} nodes and {folder.num_arcs // 2:,} edges in {out}")
+        print_prose(f"gwn: warning: {printable(line)}", err=True)
+    print_prose(f"{folder.num_nodes:,} nodes and {folder.num_arcs // 2:,} edges in {out}")
 
 
 app.command("generate")(generate)

@@ -69,7 +69,7 @@ def demo(
     headings = ["model", "test accuracy %", "95 % interval", "parameters", "seconds a run"]
     print_table(headings, [_row(name, result) for name, result in results], title)
     typer.echo(f"Picture: {picture}")
-    typer.echo("Next: gwn train digits --model gwn-fa --runs 3, or your own graph: gwn train --help")
+    typer.echo("Next: gwn train digits --model gwn-fa --runs 3\nYour own graph: gwn train --help")
 
 
 def _draw(title: str, results: Sequence[tuple[str, Mapping[str, Any]]], picture: Path) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from gwn.cli.terminal import print_table
+from gwn.cli.terminal import print_prose, print_table
 from gwn.errors import GWNError
 from gwn.html import printable
 from gwn.spreadsheet import RAW_CELLS_HELP
@@ -81,9 +81,9 @@ def explain(
     _print(record, top)
     if number is None and (count := len(finished_runs(opened.folder))) > 1:
         one = opened.trained.run.run
-        typer.echo(f"This is run {one}, best on validation; `gwn predict` takes the mean of {count} runs, or --best")
+        print_prose(f"This is run {one}, best on validation; `gwn predict` takes the mean of {count} runs, or --best")
     if out is not None:
-        typer.echo(f"Written to {out}" + (f"; {written.note}" if written.note else ""))
+        print_prose(f"Written to {out}" + (f"; {written.note}" if written.note else ""))
 
 
 def _print(record: dict[str, Any], top: int) -> None:
@@ -91,16 +91,16 @@ def _print(record: dict[str, Any], top: int) -> None:
     number = record["probability"] is None
     sure = "" if number else f" with {100 * record['probability']:.1f} %"
     said = f"Node {record['node']}: predicted {record['predicted']!r}{sure}; its {'number' if number else 'class'} is"
-    typer.echo(printable(f"{said} {known} ({record['part']})"))
+    print_prose(printable(f"{said} {known} ({record['part']})"))
     what = "the number" if number else f"the margin of {record['class']!r} over {record['against']!r}"
-    typer.echo(
+    print_prose(
         printable(
             f"Explained is {what}: {record['margin']:.4g} here, {record['start']:.4g} where every node is "
             f"{record['baseline']}"
         )
     )
     rings = record["rings"]
-    typer.echo(
+    print_prose(
         f"The difference of {record['margin'] - record['start']:+.3f} comes from the node itself with "
         f"{rings['itself']:+.3f}, from its neighbours with {rings['neighbours']:+.3f}, from farther away with "
         f"{rings['farther']:+.3f}"
@@ -122,7 +122,7 @@ def _print(record: dict[str, Any], top: int) -> None:
     if record["edges"]:
         rows = [[each["node"], _signed(each["effect"])] for each in record["edges"][:top]]
         print_table(["edge to", "lost without it"], rows)
-    typer.echo(
+    print_prose(
         f"Contributions add up to {record['margin'] - record['start'] - record['residual']:+.4f} of "
         f"{record['margin'] - record['start']:+.4f}: residual {abs(record['residual']):.1e}, at most "
         f"{100 * record['tolerance']:g} % of all contributions is allowed ({record['points']} points)"

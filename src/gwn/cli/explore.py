@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from gwn.cli.options import GraphSource, takes_source
+from gwn.cli.terminal import print_prose
 from gwn.errors import GWNError
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def explore(
     else:
         require_writable((out or Path("explore")) / "index.html")
     if source.nodes is not None and str(source.nodes).isdecimal():
-        typer.echo(
+        print_prose(
             f"gwn: --nodes names a table of nodes; to draw at most {source.nodes} of them, say --limit {source.nodes}",
             err=True,
         )
@@ -101,7 +102,7 @@ def _subject(source: GraphSource, model: str, run: str | None, runs: Path, quiet
             require_wave(spec)
         data, origin = open_source(source)
         if not quiet and (decisions := how_it_was_read(origin)):
-            typer.echo(decisions, err=True)
+            print_prose(decisions, err=True)
         if spec is None:
             return Subject(graph=data.pictured, name=data.name, command=command)
         if data.graph.y is None:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import typer
 
+from gwn.cli.terminal import print_prose
+
 
 def export(
     run: str = typer.Argument(..., help="The folder that `gwn train` named, or its name below --runs."),
@@ -42,7 +44,7 @@ def export(
     if as_json:
         typer.echo(json.dumps({"out": str(target), "about": str(about), "difference": difference}))
         return
-    typer.echo(
+    print_prose(
         f"Written to {target} ({kind}, any number of nodes and edges); it differs from the network by at most "
         f"{difference:.0e} of the largest logit\nHow to feed it: {about}"
     )

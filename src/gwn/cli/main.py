@@ -6,11 +6,9 @@ import os
 import re
 import sys
 import tempfile
-import textwrap
 import traceback
 from collections.abc import Sequence
 from contextlib import nullcontext
-from shutil import get_terminal_size
 from typing import Any
 
 import typer
@@ -34,7 +32,7 @@ from gwn.cli import (
     verify,
 )
 from gwn.cli.processes import leave_at_once, one_of_several
-from gwn.cli.terminal import sign_of_life
+from gwn.cli.terminal import print_prose, sign_of_life
 from gwn.errors import EXTRAS, GWNError, missing_extra
 from gwn.html import printable
 
@@ -205,10 +203,7 @@ def _plain(error: BaseException) -> str:
 
 def _fail(message: str, code: int) -> None:
     line = " ".join(message.split())
-    line = f"gwn: {printable(line if len(line) <= LONGEST else f'{line[:LONGEST]} ...')}"
-    if sys.stderr.isatty():  # in a file it is one line; a terminal would break it within a word
-        line = textwrap.fill(line, get_terminal_size().columns, break_long_words=False, break_on_hyphens=False)
-    print(line, file=sys.stderr)
+    print_prose(f"gwn: {printable(line if len(line) <= LONGEST else f'{line[:LONGEST]} ...')}", err=True)
     sys.exit(code)
 
 

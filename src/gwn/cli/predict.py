@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from gwn.cli.terminal import print_prose
 from gwn.errors import GWNError
 from gwn.html import printable
 from gwn.spreadsheet import RAW_CELLS_HELP, write_csv
@@ -109,13 +110,13 @@ def predict(
         if edges is not None and nodes is not None and not quiet:
             print_reading(edges, nodes, data)
         for warning in warnings:
-            typer.echo(f"gwn: warning: {printable(warning)}", err=True)
+            print_prose(f"gwn: warning: {printable(warning)}", err=True)
         if shown := trained.shown_labels(data.graph):
-            typer.echo(f"known labels: {shown}", err=True)
+            print_prose(f"known labels: {shown}", err=True)
         table = table_of(data.graph, found, trained)
         written = write_csv(out, list(table.columns), table.itertuples(index=False), raw=raw_cells)
     if written.note:
-        typer.echo(f"gwn: note: {written.note}", err=True)
+        print_prose(f"gwn: note: {written.note}", err=True)
     done = {
         "out": str(out),
         "nodes": written.rows,
@@ -128,7 +129,7 @@ def predict(
     if as_json:
         typer.echo(json.dumps(done))
     else:
-        typer.echo(f"{written.rows} nodes written to {out} ({how})")
+        print_prose(f"{written.rows} nodes written to {out} ({how})")
 
 
 def _one_run(folder: Path, number: int | None, count: int) -> tuple[TrainedModel, str]:

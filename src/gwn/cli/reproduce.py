@@ -137,15 +137,15 @@ def _print_cell(cell: Cell, place: Workplace, repeat: bool) -> None:
         again = repeat_cell(cell, place)
         then, now = ([run["test"] for run in record["runs"]] for record in (shown.record or {}, again))
         if then == now:
-            typer.echo("computed again: every run identical")
+            print_prose("computed again: every run identical")
             return
         test, mean = shown.test, again["summary"]["test"]
         if test is None or mean is None:
-            typer.echo("computed again: different, and one of the two has no finished run")
+            print_prose("computed again: different, and one of the two has no finished run")
             return
         inside = test["low"] <= 100 * mean["mean"] <= test["high"]
         where = "within" if inside else "outside"
-        typer.echo(f"computed again: {100 * mean['mean']:.2f}, {where} the interval (another machine or version?)")
+        print_prose(f"computed again: {100 * mean['mean']:.2f}, {where} the interval (another machine or version?)")
 
 
 def _print_exhibits() -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-import typer
-
 from gwn.cli.source import reopen
+from gwn.cli.terminal import print_prose
 from gwn.data import Dataset, Split, make_splits
 from gwn.data.schema import FeatureSchema
 from gwn.errors import GWNError
@@ -30,7 +29,7 @@ class OpenRun:
     def say_changes(self) -> None:
         """Warn, once nothing is left to refuse, where the files are no longer those of the training."""
         if self.changed:
-            typer.echo(f"gwn: warning: {printable(self.changed)}", err=True)
+            print_prose(f"gwn: warning: {printable(self.changed)}", err=True)
 
     @property
     def graph(self) -> Graph:

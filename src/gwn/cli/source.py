@@ -8,9 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import typer
-
 from gwn.cli.options import GraphSource
+from gwn.cli.terminal import print_prose
 from gwn.data import DATASETS, Dataset, Split
 from gwn.data.describe import describe, in_words
 from gwn.data.files import load_files, load_graph_file
@@ -98,13 +97,13 @@ def print_reading(edges: Path, nodes: Path, data: Dataset) -> None:
         schema = replace(schema, label_column=None)
     line = how_it_was_read({"edges": edges, "nodes": nodes, "schema": schema.to_json()}, weights=False).splitlines()[0]
     lost = data.dropped.get("edges of unknown nodes", 0)
-    typer.echo(f"{line}; left out: {lost:,} edges of unknown nodes" if lost else line, err=True)
+    print_prose(f"{line}; left out: {lost:,} edges of unknown nodes" if lost else line, err=True)
 
 
 def print_summary(data: Dataset, split: Split | None = None) -> None:
     """What was read and what it suggests, a line each, before training."""
     for line in in_words(describe(data, split)):
-        typer.echo(printable(line), err=True)
+        print_prose(printable(line), err=True)
 
 
 def reopen(origin: Mapping[str, Any] | None, edges: Path | None, nodes: Path | None, graph: Path | None) -> Dataset:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from gwn.errors import GWNError
 from gwn.html import printable
@@ -40,9 +40,9 @@ def as_word(path: Path | str) -> str:
     return shlex.quote(printable(str(path)))
 
 
-def screen_width() -> int:
-    """Columns of the terminal that standard output goes to."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else ENDLESS
+def screen_width(stream: TextIO | None = None) -> int:
+    """Columns of the terminal that a stream goes to, standard output unless given."""
+    return shutil.get_terminal_size().columns if (stream or sys.stdout).isatty() else ENDLESS
 
 
 def print_table(
@@ -172,11 +172,20 @@ def _lines(text: str) -> str:
     return "\n".join(map(printable, text.split("\n")))
 
 
-def print_prose(text: str) -> None:
-    """Print sentences; on a terminal no word is broken at its edge."""
-    width = screen_width()
+def print_prose(text: str, *, err: bool = False) -> None:
+    """Print sentences, with `err` on standard error; on a terminal no word is broken at its edge.
+
+    A command or a path that is to be copied is printed as it is instead, on a line of its own.
+    """
+    stream = sys.stderr if err else sys.stdout
+    width = screen_width(stream)
     for line in text.split("\n"):
-        print(textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False) if line.strip() else "")
+        wrapped = width < ENDLESS and line.strip()
+        print(
+            textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False) if wrapped else line,
+            file=stream,
+            flush=True,
+        )
 
 
 @contextmanager

@@ -11,7 +11,7 @@ import typer
 
 from gwn.cli.options import PRIOR_AND_ROC_AUC, PRIOR_HELP, GraphSource, takes_source
 from gwn.cli.processes import training_processes
-from gwn.cli.terminal import as_word, print_table
+from gwn.cli.terminal import as_word, print_prose, print_table
 from gwn.errors import MOST_RUNS, MOST_SEED, GWNError, require_between
 from gwn.html import printable
 
@@ -108,10 +108,10 @@ def train(
         on_disk = files.active or (leader is not None and files.graph is not None)
         data, origin = files.source() if on_disk else open_source(source)
         if not quiet and (decisions := how_it_was_read(origin)):
-            typer.echo(decisions, err=True)
+            print_prose(decisions, err=True)
         splits = make_splits(data, split, runs, seed)
         if not quiet and config.prior != "none" and data.metric == "roc-auc":
-            typer.echo(PRIOR_AND_ROC_AUC, err=True)
+            print_prose(PRIOR_AND_ROC_AUC, err=True)
         if not quiet and data.tables is not None:
             print_summary(data, splits[0])
         table = None
@@ -119,7 +119,7 @@ def train(
             table = find_tuned(spec, source.dataset or data.name, splits[0].kind, data.graph.content_hash())
         if table is not None:
             if not quiet:
-                typer.echo(
+                print_prose(
                     f"using tuned settings from {table.file} [{table.place}]; --no-tuned for the defaults", err=True
                 )
             merged, of_training = table.merge(spec, for_model, for_training)
@@ -161,14 +161,14 @@ def train(
                 checkpoint_seconds=checkpoint,
                 on_progress=on_epoch,
                 on_run=on_run,
-                say=(lambda line: None) if quiet else (lambda line: typer.echo(line, err=True)),
+                say=(lambda line: None) if quiet else (lambda line: print_prose(line, err=True)),
             )
     if as_json:
         typer.echo(json.dumps({**result, "folder": str(folder)}, indent=2))
     else:
         print_result(result, folder, details=source.dataset is None if details is None else details)
     for line in result["warnings"]:
-        typer.echo(f"gwn: warning: {printable(line)}", err=True)
+        print_prose(f"gwn: warning: {printable(line)}", err=True)
     if result["summary"]["finished"] == 0:
         raise GWNError(f"none of the {runs} runs finished: {result['runs'][0]['reason']}")
 
@@ -186,15 +186,15 @@ def print_result(result: dict[str, Any], folder: Path, details: bool = False) ->
     print_table(headings, [_row(run, metric) for run in runs], title, left=0)
     for part, name in (("val", "validation"), ("test", "test")):
         if result["summary"][part] is not None:
-            typer.echo(f"{name:>10}: {format_summary(result['summary'][part], result['metric'])}")
+            print_prose(f"{name:>10}: {format_summary(result['summary'][part], result['metric'])}")
     if details and result["summary"]["details"] is not None:
         print_details(result["summary"]["details"], result["classes"])
     size = runs[0]["parameters"]
-    typer.echo(
+    print_prose(
         f"{size:,} parameter{'s' * (size != 1)}; data {data['hash'][:12]}, device {result['environment']['device']}"
     )
     if result["caveat"]:
-        typer.echo(f"Note: {result['caveat']}")
+        print_prose(f"Note: {result['caveat']}")
     if result["summary"]["finished"]:
         typer.echo(f"Saved in {printable(str(folder))}")
         typer.echo(f"Predict with: gwn predict {as_word(folder)} --out predictions.csv")
@@ -207,7 +207,7 @@ MOST_ROWS = 20
 def print_details(found: dict[str, Any], classes: list[str]) -> None:
     """What the runs' answers on test are like, class by class, or in the units of the numbers."""
     if "support" not in found:
-        typer.echo(f"      test: mean absolute error {found['mae']:.4g}, mean squared error {found['mse']:.4g}")
+        print_prose(f"      test: mean absolute error {found['mae']:.4g}, mean squared error {found['mse']:.4g}")
         return
     order = sorted(range(len(classes)), key=lambda index: -found["support"][index])
     rows = [
@@ -217,8 +217,8 @@ def print_details(found: dict[str, Any], classes: list[str]) -> None:
     ]
     print_table(["class", "precision", "recall", "F1", "test nodes"], rows, "test, class by class, mean over runs in %")
     if len(order) > MOST_ROWS:
-        typer.echo(f"and {len(order) - MOST_ROWS} smaller classes, see result.json")
-    typer.echo(
+        print_prose(f"and {len(order) - MOST_ROWS} smaller classes, see result.json")
+    print_prose(
         f"  balanced: accuracy {_share(found['balanced_accuracy'])}, F1 {_share(found['macro_f1'])}; log loss "
         f"{found['log_loss']:.3f}, calibration error {_share(found['calibration_error'])}"
     )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from gwn.cli.options import PRIOR_HELP, GraphSource, takes_source
-from gwn.cli.terminal import as_word, parse_duration, print_table
+from gwn.cli.terminal import as_word, parse_duration, print_prose, print_table
 from gwn.errors import MOST_JOBS, MOST_SEED, MOST_TRIALS, require_between
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def tune(
     model = model_spec(model).name
     data, origin = open_source(source)
     if not quiet and (decisions := how_it_was_read(origin)):
-        typer.echo(decisions, err=True)
+        print_prose(decisions, err=True)
     search = plan_search(
         data,
         model,
@@ -169,19 +169,19 @@ def _print_winner(
     search, final = table["search"], table["final"]
     rows = [[key, f"{value:.4g}" if isinstance(value, float) else str(value)] for key, value in _tuned(table).items()]
     print_table(["setting", "value"], rows, f"{model} on {data.name}, {split} split: best of {search['trials']} trials")
-    typer.echo(
+    print_prose(
         f"{search['complete']} complete, {search['pruned']} pruned, {search['failed']} failed; "
         f"space {search['space']}, scored on {len(search['seeds'])} splits"
     )
-    typer.echo(f"validation in the search: {score_text(data.metric, search['validation'])}")
+    print_prose(f"validation in the search: {score_text(data.metric, search['validation'])}")
     if "playoff" in search:
         won, of = search["playoff"]["won"], search["playoff"]["finalists"]
-        typer.echo(f"play-off of {of}: {'no score' if won is None else score_text(data.metric, won)}")
+        print_prose(f"play-off of {of}: {'no score' if won is None else score_text(data.metric, won)}")
     finished = final["runs"] - final["diverged"]
     summary = {"mean": final["test"], "sd": final["test_sd"], "low": final["test_low"], "high": final["test_high"]}
-    typer.echo(f"test with fresh seeds: {format_summary({**summary, 'count': finished}, data.metric)}")
+    print_prose(f"test with fresh seeds: {format_summary({**summary, 'count': finished}, data.metric)}")
     if search["same_splits_as_final"]:
-        typer.echo("Note: the search used the same published splits (never their test nodes) with other model seeds")
+        print_prose("Note: the search used the same published splits (never their test nodes) with other model seeds")
     typer.echo(f"Saved in {file} [{data.name}.{split}]")
     if file.parent.resolve() != LOCAL.resolve():
         typer.echo(f"`gwn train` looks in {LOCAL}/: mkdir -p {LOCAL} && cp {as_word(file)} {LOCAL}/")

@@ -41,7 +41,7 @@ def verify(
 
       gwn verify runs/cora-gwn-fa-0123456789ab --json
     """
-    from gwn.cli.terminal import print_table
+    from gwn.cli.terminal import print_prose, print_table
 
     if not folder.is_dir():
         raise GWNError(f"{folder} is not a folder; give one that gwn wrote, for example runs")
@@ -53,7 +53,7 @@ def verify(
     elif found:
         print_table(("folder", "files", "sound", "without a seal", "wrong"), list(_by_folder(folder, found)))
         for each in wrong:
-            typer.echo(f"wrong: {each.remark}")
+            print_prose(f"wrong: {each.remark}")
     if not found:
         raise GWNError(f"{folder} has no file of gwn; give a run, a graph folder, results, or a folder above them")
     if wrong:
@@ -61,7 +61,7 @@ def verify(
     if not as_json:
         old = sum(each.remark == OLD for each in found)
         note = f" {old} of them are from version 0.1 and have no seal: they could only be read." if old else ""
-        typer.echo(f"All {len(found)} files are what was written.{note}")
+        print_prose(f"All {len(found)} files are what was written.{note}")
 
 
 def _by_folder(root: Path, found: list[Finding]) -> Iterator[tuple[str, ...]]:
