@@ -32,6 +32,7 @@ def table() -> TableData:
         columns=("model", "toy", "remark", *(f"more {k}" for k in range(8))),
         across="dataset",
         lead=1,
+        notes={"toy": "It is small.", "more 1": "It is large."},
         rows=tuple(
             (
                 words(name),
@@ -140,8 +141,10 @@ def test_filters_keep_models_and_datasets(report: Path, visit: Open) -> None:
     page.fill("[data-filter=model]", "gwn, nobody")
     assert [row.is_visible() for row in rows.all()] == [False, False, True]
     page.fill("[data-filter=dataset]", "more 3,TOY")
-    assert [head.text_content().strip() for head in heads.all() if head.is_visible()] == ["model", "toy", "more 3"]
+    assert [head.text_content().strip() for head in heads.all() if head.is_visible()] == ["model", "toya", "more 3"]
     assert rows.nth(2).locator("td:visible").count() == 2
+    notes = page.locator("#table-toy .notes li")
+    assert [note.is_visible() for note in notes.all()] == [True, False], "those of what is in sight"
     assert page.inner_text("[data-found]").endswith("rows")
     page.locator("#settings summary").click()
     assert page.locator("#settings tbody tr:visible").count() == 0, "they have no such dataset"
@@ -156,6 +159,7 @@ def test_filters_keep_models_and_datasets(report: Path, visit: Open) -> None:
     page.fill("[data-filter=dataset]", "")
     page.fill("[data-filter=model]", "")
     assert rows.nth(0).is_visible()
+    assert all(note.is_visible() for note in notes.all())
     assert page.inner_text("[data-found]") == ""
 
 

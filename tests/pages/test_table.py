@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from gwn.pages.table import NOT_MEASURED, TableCell, TableData, marks, table_html, words
@@ -60,3 +61,12 @@ def test_what_the_table_is_about_leads_and_filters_find_names() -> None:
     assert html.count('<tr class="lead">') == 1
     assert html.count('data-across="dataset"') == 2
     assert 'data-of="model"' in html
+
+
+def test_the_head_of_the_first_column_stands_on_the_left_as_its_rows_do() -> None:
+    """Nodes have numbers for names: their heading stood on the right of them."""
+    numbers = TableData(
+        name="t", title="t", caption="", columns=("node", "sure"), rows=((words("436"), words("99.9")),), command=""
+    )
+    html = table_html(numbers)
+    assert re.findall(r'<th scope="col" class="(\w+)"', html) == ["figures", "number"]

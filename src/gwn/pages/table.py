@@ -93,7 +93,8 @@ LONG, LONG_WORD = 40, 20
 def table_html(table: TableData) -> Markup:
     """The table in its frame, with its notes below."""
     marked, letters = marks(table), _letters(table)
-    kinds = [_kind([cells[column] for cells in table.rows]) for column in range(len(table.columns))]
+    kinds = [_kind([cells[column] for cells in table.rows]) for column in range(1, len(table.columns))]
+    kinds.insert(0, "figures")  # the first names a row, and stands on the left even if it is a number
     heads = (
         fill(
             HEAD,

@@ -61,9 +61,13 @@
         kept += !row.hidden;
       });
       const columns = heads.some((head, column) => head.dataset.across && across[column]) || !heads.some((head) => head.dataset.across);
-      const box = table.closest(".scroll");
+      const box = table.closest(".scroll"), nothing = box.nextElementSibling, notes = nothing.nextElementSibling;
       box.hidden = kept === 0 || !columns;
-      box.nextElementSibling.hidden = !box.hidden;
+      nothing.hidden = !box.hidden;
+      const letters = new Set([...table.querySelectorAll("sup")].filter((each) => !each.closest("[hidden]")).map(text));
+      if (notes && notes.matches(".notes")) [...notes.children].forEach((note) => {
+        note.hidden = box.hidden || !letters.has(text(note.querySelector("sup")));
+      });
       shown += box.hidden ? 0 : kept;
       all += rows.length;
     });
