@@ -56,6 +56,12 @@ def test_a_pulse_alone(capsys: pytest.CaptureFixture[str]) -> None:
     assert not Path("runs").exists()
 
 
+def test_a_page_may_be_named_as_a_file(capsys: pytest.CaptureFixture[str]) -> None:
+    page = ("explore", "csbm", "--model", "none", "--limit", "50", "--out", "wave.html", "--quiet")
+    assert run(capsys, *page) == (0, "Open wave.html\n", "")
+    assert "<h1>Waves on csbm</h1>" in Path("wave.html").read_text(encoding="utf-8")
+
+
 def test_classes_of_a_known_dataset_have_names(capsys: pytest.CaptureFixture[str], data_root: Path) -> None:
     code, _, err = run(capsys, "explore", "texas", "--model", "none", "--limit", "20", "--out", "page", "--quiet")
     assert code == 0, err
@@ -96,6 +102,7 @@ def test_a_film_of_the_pulse(capsys: pytest.CaptureFixture[str], monkeypatch: py
         (("explore", "csbm", "--run", "x"), "a dataset and --run were given"),
         (("explore", "csbm", "--animate", "wave.mp4"), "--animate writes a GIF; got 'wave.mp4'"),
         (("explore", "csbm", "--animate", "wave.gif", "--out", "x"), "a film and no page; leave out --out"),
+        (("explore", "csbm", "--out", "x.html", "--serve"), "--serve serves a folder"),
         (("report", "--results", "nowhere"), "`gwn reproduce table-datasets` creates the first"),
     ],
 )

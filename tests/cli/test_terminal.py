@@ -6,6 +6,7 @@ import io
 import re
 import sys
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -142,6 +143,21 @@ def test_no_word_of_a_command_is_broken(
     said = [line for line in (done.stdout + done.stderr).splitlines() if not apart.match(line)]
     assert said
     assert [line for line in said if len(line) > 50 and len(line.split()) > 1] == []
+
+
+def test_sentences_about_a_model_fill_their_lines(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of its docstring are written for another width."""
+    monkeypatch.setattr(terminal, "screen_width", lambda *_: 60)
+    with pytest.raises(SystemExit):
+        main(["models", "gwn-bank"])
+    paragraphs = capsys.readouterr().out.partition("--set NAME=VALUE")[0].split("\n\n")
+    (settings,) = (part for part in paragraphs if part.startswith("num_layers  "))
+    assert "\nstructure, gate, activation  " in settings, "a list keeps its lines"
+    for part in paragraphs[1 : paragraphs.index(settings)]:
+        for line, after in pairwise(part.splitlines()):
+            assert len(line) + 1 + len(after.split()[0]) > 60
 
 
 class Screen(io.StringIO):

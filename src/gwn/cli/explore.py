@@ -26,7 +26,7 @@ def explore(
     runs: Path = typer.Option(Path("runs"), help="Where `gwn train` puts its results."),
     limit: int = typer.Option(3000, help="Draw at most so many nodes; of a larger graph, a neighbourhood."),
     centre: str | None = typer.Option(None, help="The node that the impulse strikes. Default: the one of most edges."),
-    out: Path | None = typer.Option(None, help="Folder of the page. Default: explore/NAME."),
+    out: Path | None = typer.Option(None, help="Folder of the page, or its .html file. Default: explore/NAME."),
     animate: Path | None = typer.Option(None, help="Write the pulse as a film instead of a page: a GIF."),
     serve: bool = typer.Option(False, "--serve", help="Serve it on this machine until Ctrl-C."),
     port: int = typer.Option(0, help="Port for --serve; 0 takes any that is free."),
@@ -48,11 +48,13 @@ def explore(
     """
     from gwn.cli.progress import TerminalBar
     from gwn.explore.layout import check_limit
-    from gwn.explore.page import loopback_server, write_explorer
+    from gwn.explore.page import loopback_server, page_file, write_explorer
     from gwn.graph import find_node
     from gwn.io import require_writable, safe_name
 
     if serve:
+        if out is not None and page_file(out) == out:  # what else lies beside a file would be served with it
+            raise GWNError(f"--serve serves a folder; got --out {out}: give a folder, the page is its index.html")
         loopback_server(Path(), port).server_close()  # a port that cannot be had is told before the work
     if animate is not None:
         from gwn.explore.animate import check_film, write_film
@@ -63,7 +65,7 @@ def explore(
         require_writable(animate, option="--animate")
         model = "none"  # a pulse needs no network
     else:
-        require_writable((out or Path("explore")) / "index.html")
+        require_writable(page_file(out or Path("explore")))
     if source.nodes is not None and str(source.nodes).isdecimal():
         print_prose(
             f"gwn: --nodes names a table of nodes; to draw at most {source.nodes} of them, say --limit {source.nodes}",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
@@ -53,7 +54,14 @@ def _settings(spec: ModelSpec, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps({"model": of_model, "training": of_training}, indent=2))
         return
-    print_prose(f"{spec.title} ({spec.paper})\nLayers: {spec.origin}\n\n{inspect.getdoc(spec.network_class)}\n")
+    about = _paragraphs(inspect.getdoc(spec.network_class) or "")
+    print_prose(f"{spec.title} ({spec.paper})\nLayers: {spec.origin}\n\n{about}\n")
     parts = (("model", of_model), ("training", of_training))
     rows = [[key, str(value), part] for part, values in parts for key, value in values.items()]
     print_table(["name", "default", "of"], rows, title="--set NAME=VALUE", left=3)
+
+
+def _paragraphs(text: str) -> str:
+    """A docstring whose sentences are one line a paragraph, for the terminal to wrap; lists keep their lines."""
+    parts = text.split("\n\n")
+    return "\n\n".join(part if re.search(r"\S {2,}\S|\n ", part) else " ".join(part.split()) for part in parts)

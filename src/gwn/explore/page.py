@@ -50,7 +50,7 @@ def write_explorer(
     centre: int | None = None,
     on_progress: OnProgress | None = None,
 ) -> Path:
-    """Write the page into the folder `out`, and say where it is. `limit`: at most so many nodes are drawn."""
+    """Write the page to `page_file(out)`, and say where it is. `limit`: at most so many nodes are drawn."""
     tell = on_progress or (lambda what, done, total: None)
     drawn = choose_nodes(subject.graph, limit, centre)
     layout = place(drawn, on_progress)
@@ -61,10 +61,15 @@ def write_explorer(
 
 
 def write_page(subject: Subject, drawn: Drawn, layout: Tensor, out: Path) -> Path:
-    """The page of nodes whose places [n, 2] are known, in the folder `out`."""
-    page = out / "index.html"
+    """The page of nodes whose places [n, 2] are known, at `page_file(out)`."""
+    page = page_file(out)
     write_atomic(page, _html(subject, drawn, page_data(subject, drawn, layout)).encode())
     return page
+
+
+def page_file(out: Path) -> Path:
+    """`out` itself where it is named as a page, otherwise the index of the folder `out`."""
+    return out if out.suffix.lower() in (".html", ".htm") else out / "index.html"
 
 
 def place(drawn: Drawn, on_progress: OnProgress | None = None) -> Tensor:
