@@ -149,7 +149,7 @@ def test_sentences_about_a_model_fill_their_lines(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Those of its docstring are written for another width."""
-    monkeypatch.setattr(terminal, "screen_width", lambda *_: 60)
+    monkeypatch.setattr(terminal, "screen_width", lambda *_: 80)
     with pytest.raises(SystemExit):
         main(["models", "gwn-bank"])
     paragraphs = capsys.readouterr().out.partition("--set NAME=VALUE")[0].split("\n\n")
@@ -157,7 +157,7 @@ def test_sentences_about_a_model_fill_their_lines(
     assert "\nstructure, gate, activation  " in settings, "a list keeps its lines"
     for part in paragraphs[1 : paragraphs.index(settings)]:
         for line, after in pairwise(part.splitlines()):
-            assert len(line) + 1 + len(after.split()[0]) > 60
+            assert len(line) + 1 + len(after.split()[0]) > 80
 
 
 class Screen(io.StringIO):
