@@ -25,3 +25,13 @@ def test_the_page_of_a_run(tables: tuple[Path, Path], command: Command, tmp_path
         asked = command(*refused)
         assert asked.returncode == 2
         assert said in asked.stderr.splitlines()[-1]
+
+
+def test_the_page_of_a_run_on_a_known_dataset_has_its_names(data_root: Path, command: Command, tmp_path: Path) -> None:
+    done = command("train", "texas", "--model", "gwn-sym", "--no-tuned", "--set", "epochs=5", "-q")
+    assert done.returncode == 0, done.stderr
+    (folder,) = (tmp_path / "runs").iterdir()
+    assert command("report", folder.name).returncode == 0
+    page = (folder / "report.html").read_text()
+    assert "GWN-sym on Texas" in page
+    assert "student" in page, "classes have the names that the release gives them"

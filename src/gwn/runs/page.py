@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 from gwn._version import __version__
-from gwn.data import Dataset, Split
+from gwn.data import DATASETS, Dataset, Split
 from gwn.data.describe import describe
 from gwn.graph import Graph
 from gwn.html import Markup, fill, join, policy_hash, template
@@ -41,6 +42,9 @@ def write_run_page(
     columns   for every feature, the column it was made from
     nodes     those to explain; by default the most confident mistakes
     """
+    if (named := data.pictured.class_names) is not None and len(named) == len(trained.class_names):
+        trained = replace(trained, config={**trained.config, "classes": list(named)})
+        graph = replace(graph, class_names=named)
     config, result = trained.config, read_json(folder / "result.json")
     answers = answers_of(trained, graph, split)
     explainable = model_spec(config["model"]).gradients
@@ -53,7 +57,7 @@ def write_run_page(
         script_hash=policy_hash(script),
         style=Markup(style),
         script=Markup(script),
-        title=f"{config['model']} on {config['dataset']['name']}",
+        title=f"{model_spec(config['model']).title} on {_called(config['dataset']['name'])}",
         kicker=f"Graph wave networks · {config['split']} split · run {trained.run.run} of {len(result['runs'])}",
         **_verdict(result, trained),
         tiles=_tiles(describe(data), trained, columns),
@@ -73,6 +77,11 @@ def write_run_page(
     )
     write_atomic(out, page.encode())
     return out
+
+
+def _called(dataset: str) -> str:
+    """A dataset as its authors write it; anyone's own graph by its name."""
+    return DATASETS[dataset].title if dataset in DATASETS else dataset
 
 
 def _score(metric: str, value: float) -> str:
