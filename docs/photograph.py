@@ -23,7 +23,7 @@ MOMENT = "#t=3.1&compare=sym"
 def main(target: Path) -> None:
     data = load_dataset("cora")
     with tempfile.TemporaryDirectory() as folder:
-        page_file = write_explorer(Subject(graph=data.graph, name=data.name), Path(folder))
+        page_file = write_explorer(Subject(graph=data.pictured, name=data.name), Path(folder))
         with browser_page(page_file, MOMENT) as page:
             page.screenshot(path=target)
 

@@ -115,7 +115,9 @@ PICTURES: dict[str, Picture] = {
     "growth.png": _benchmark("results/bench/growth.json"),
     "scale.png": _benchmark("results/bench/scale.json"),
     "wave.gif": _script("-m", "gwn", "explore", "cora", "--animate", inputs=("src/gwn/explore/animate.py",), slow=True),
-    "explore.png": _script("docs/photograph.py", inputs=("docs/photograph.py",), slow=True),
+    "explore.png": _script(
+        "docs/photograph.py", inputs=("docs/photograph.py", "src/gwn/templates/explore*"), slow=True
+    ),
     "digits.png": Picture(_demo, ("src/gwn/paper/drawing/comparison.py",), slow=True),
 }
 BY_HAND = ("logo.svg",)

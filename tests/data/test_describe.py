@@ -117,6 +117,12 @@ def test_no_labels_at_all() -> None:
     assert facts["suggestions"][0].startswith("The nodes have no features: try --features spectral")
 
 
+def test_a_single_column_is_a_feature(tmp_path: Path) -> None:
+    data = read_rows(tmp_path, "id,size,topic", [f"n{i},{i % 7},{'ab'[i % 2]}" for i in range(40)])
+    assert data.graph.num_features == 1
+    assert not any("no features" in line for line in describe(data)["suggestions"])
+
+
 def test_describing_a_shift_names_the_option(dataset: Callable[..., Dataset]) -> None:
     texas = dataset("texas")
     said = describe(texas, make_splits(texas, "per-class", 1)[0])["suggestions"]

@@ -96,7 +96,8 @@ def suggestions(facts: Mapping[str, Any]) -> list[str]:
     said = []
     counts: Mapping[str, int] = facts["class_counts"]
     columns = facts["columns"]
-    if facts["features"] <= 1 and facts["structural"] is None:
+    # nodes without features have one that is the same for all
+    if facts["features"] <= 1 and facts["structural"] is None and not any(row["features"] for row in columns):
         said.append("The nodes have no features: try --features spectral first, or --features structure.")
     for name in facts["telling_columns"]:
         said.append(
