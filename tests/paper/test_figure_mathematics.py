@@ -15,7 +15,14 @@ from gwn.paper.exhibits.depth import MODELS, last_features, relative_energy
 from gwn.paper.exhibits.roots import CAPTION, roots
 from gwn.paper.exhibits.spectrum import FILTERS, TAU, TIME, decomposition, response
 from gwn.paper.exhibits.stability import measured_growth
-from gwn.paper.exhibits.waves import degrees, neighbourhood, neighbours_of, telling_nodes, typical_of_classes
+from gwn.paper.exhibits.waves import (
+    degrees,
+    neighbourhood,
+    neighbours_of,
+    stands_still,
+    telling_nodes,
+    typical_of_classes,
+)
 from gwn.schemes import Leapfrog, count_steps, integrate
 from gwn.stability import analyse
 
@@ -91,3 +98,13 @@ def test_nodes_that_are_shown() -> None:
     assert same[0] > same[1]
     chosen = typical_of_classes(GRAPH, 2, 4)
     assert [int(GRAPH.labels[node]) for node in chosen] == [0, 1]
+
+
+def test_views_say_first_which_waves_stand_still() -> None:
+    said = stands_still({"GWN-sym": 16.0, "GWN-fa": 57.0, "physical wave": 34.4})
+    assert said == (
+        "In the second half of the run GWN-sym stands still, GWN-fa and physical wave move on: the pattern changes by "
+        "GWN-sym 16 %, GWN-fa 57 %, physical wave 34 %."
+    )
+    assert "run a and b stand still: " in stands_still({"a": 1.0, "b": 2.0})
+    assert "run a moves on: " in stands_still({"a": 90.0})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -40,7 +42,7 @@ def compute(context: Context) -> tuple[CurveData]:
         found.append(_finding(title, alpha, source == target))
         used.append(trained.describe())
     return EXHIBIT.figure(
-        caption=f"{' '.join(found)} {CAPTION.format(runs=runs)}",
+        caption=" ".join([*_lead(found), *(said for _, said in found), CAPTION.format(runs=runs)]),
         panels=(*above, *below),
         columns=len(DATASETS),
         provenance={"runs": used, "chosen": "best validation score", "alpha": "mean over the steps"},
@@ -69,7 +71,13 @@ ONE_SIGN = 90.0
 """Per cent of the arcs from which on the sign is that of the whole graph."""
 
 
-def _finding(title: str, alpha: Values, within: NDArray[np.bool_]) -> str:
+def _lead(found: Sequence[tuple[bool, str]]) -> list[str]:
+    """What the graphs have in common, if each has one sign."""
+    said = "The sign of the attention is one for the whole graph, not one for each pair of classes."
+    return [said] if all(one_sign for one_sign, _ in found) else []
+
+
+def _finding(title: str, alpha: Values, within: NDArray[np.bool_]) -> tuple[bool, str]:
     """Whether the graph has one sign, and how that compares with the two that the paper describes."""
     whole = 100 * float((alpha > 0).mean()) if alpha.size else 0.0
     kind = "a low-pass filter" if whole >= ONE_SIGN else "a high-pass filter" if whole <= 100 - ONE_SIGN else "mixed"
@@ -77,7 +85,7 @@ def _finding(title: str, alpha: Values, within: NDArray[np.bool_]) -> str:
     parts = [f"alpha is positive on {whole:.0f} % of all arcs, {kind}"]
     parts += [] if positive is None else [f"positive on {positive:.0f} % of those within a class"]
     parts += [] if negative is None else [f"negative on {negative:.0f} % of those between two"]
-    return f"On {title} {', '.join(parts)}."
+    return kind != "mixed", f"On {title} {', '.join(parts)}."
 
 
 def _classes(trained: Trained, title: str, alpha: Values, source: Classes, target: Classes) -> Panel:

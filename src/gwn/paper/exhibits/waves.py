@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -174,8 +174,8 @@ WAVEFORM = Exhibit(
 
 TIME_VIEW_CAPTION = (
     "{finding} One hidden channel of trained networks on Cora at three nodes (rows) and their neighbours (grey), on "
-    "one scale: amplitude divided by the root mean square over all nodes at that time. The nodes: {nodes}. Dashed: the "
-    "mean of the node's class."
+    "one scale: amplitude divided by the square root of the degree, in which the smoothest mode is flat, and by the "
+    "root mean square of that over all nodes at that time. The nodes: {nodes}. Dashed: the mean of the node's class."
 )
 
 
@@ -186,20 +186,24 @@ def time_view(context: Context) -> tuple[CurveData]:
     classes = class_names(found[0].trained)
     chosen = telling_nodes(graph)
     rings = {node: neighbours_of(graph, node) for node in chosen.values()}
-    limits = _reach(wave.relative[:, [node, *ring]] for wave in found for node, ring in rings.items())
-    axis = Axis(label="amplitude / RMS", limits=limits)
+    shapes = [_flat(wave, graph) for wave in found]
+    shown = {node: [node, *ring[:DRAWN]] for node, ring in rings.items()}
+    axis = Axis(
+        label="relative amplitude", limits=_reach(shape[:, nodes] for shape in shapes for nodes in shown.values())
+    )
     panels = [
-        _around(wave, graph, node, rings[node], axis, f"{kind}: {wave.title}")
+        _around(wave, shape, graph, shown[node], axis, f"{kind}: {wave.title}")
         for kind, node in chosen.items()
-        for wave in found
+        for wave, shape in zip(found, shapes, strict=True)
     ]
+    near = sorted({node for nodes in shown.values() for node in nodes})
     nodes = "; ".join(
         f"{kind}, of class {classes[int(graph.labels[node])]}, {len(rings[node])} neighbours, "
         f"{_same_class(graph, node, rings[node])} of its class"
         for kind, node in chosen.items()
     )
     return TIME_VIEW.figure(
-        caption=TIME_VIEW_CAPTION.format(finding=_agreement(found, rings), nodes=nodes),
+        caption=TIME_VIEW_CAPTION.format(finding=_changing(found, [shape[:, near] for shape in shapes]), nodes=nodes),
         panels=tuple(panels),
         columns=len(found),
         provenance={**provenance(found), "nodes": [*chosen.values()]},
@@ -233,8 +237,9 @@ DRAWN = 12
 """Neighbours that are drawn, at most."""
 
 
-def _around(wave: Wave, graph: Graph, node: int, ring: list[int], axis: Axis, title: str) -> Panel:
-    time, shape = numbers(wave.times), wave.relative
+def _around(wave: Wave, shape: Values, graph: Graph, nodes: list[int], axis: Axis, title: str) -> Panel:
+    """The first of `nodes` and, in grey, the others."""
+    time, (node, *ring) = numbers(wave.times), nodes
     mean = shape[:, (graph.labels == graph.labels[node]).numpy()].mean(axis=1)
     return Panel(
         title=title,
@@ -242,21 +247,11 @@ def _around(wave: Wave, graph: Graph, node: int, ring: list[int], axis: Axis, ti
         x=Axis(label="time t"),
         y=axis,
         series=(
-            *(Series(label="", key="neighbour", x=time, y=numbers(shape[:, other])) for other in ring[:DRAWN]),
+            *(Series(label="", key="neighbour", x=time, y=numbers(shape[:, other])) for other in ring),
             Series(label="", key="mean", x=time, y=numbers(mean)),
             Series(label="", key=wave.key, x=time, y=numbers(shape[:, node])),
         ),
     )
-
-
-def _agreement(found: list[Wave], rings: dict[int, list[int]]) -> str:
-    """At the end of the run: how far the three nodes are from the mean of their neighbours."""
-    parts = []
-    for wave in found:
-        gaps = [abs(wave.relative[-1, node] - wave.relative[-1, ring].mean()) for node, ring in rings.items() if ring]
-        parts.append(f"{wave.title} {np.mean(gaps):.2f}" if gaps else wave.title)
-    far = "At the end the three nodes are on average so many RMS from the mean of their neighbours"
-    return f"{far}: {', '.join(parts)}."
 
 
 TIME_VIEW = Exhibit(
@@ -312,14 +307,34 @@ def _flat(wave: Wave, graph: Graph) -> Values:
     return shape
 
 
+STILL = 25.0
+"""Per cent of its size by which a shape that stands still changes at most in the second half of a run."""
+
+
+def stands_still(changes: Mapping[str, float]) -> str:
+    """Which waves have come to a shape that only grows, and which go on.
+
+    changes   title of a wave -> by how much its shape changes in the second half of the run, in per cent of its size
+    """
+    still = [title for title, change in changes.items() if change <= STILL]
+    moving = [title for title in changes if title not in still]
+    parts = [
+        f"{' and '.join(titles)} {verb if len(titles) == 1 else verbs}"
+        for titles, verb, verbs in ((still, "stands still", "stand still"), (moving, "moves on", "move on"))
+        if titles
+    ]
+    counted = ", ".join(f"{title} {change:.0f} %" for title, change in changes.items())
+    return f"In the second half of the run {', '.join(parts)}: the pattern changes by {counted}."
+
+
 def _changing(found: list[Wave], shapes: list[Values]) -> str:
-    """By how much the pictured shape changes in the second half of the run, in per cent of its size."""
-    parts = []
+    changes: dict[str, float] = {}
     for wave, shape in zip(found, shapes, strict=True):
         middle = shape[len(shape) // 2]
-        change = 100 * np.linalg.norm(shape[-1] - middle) / max(float(np.linalg.norm(middle)), 1e-300)
-        parts.append(f"{wave.title} {change:.0f} %")
-    return f"From the middle of the run to its end the pattern changes by: {', '.join(parts)}."
+        changes[wave.title] = 100 * float(
+            np.linalg.norm(shape[-1] - middle) / max(float(np.linalg.norm(middle)), 1e-300)
+        )
+    return stands_still(changes)
 
 
 def _map(wave: Wave, shape: Values, rows: list[int], names: list[str]) -> Panel:
