@@ -77,6 +77,14 @@ def test_a_wave_network_whose_settings_are_the_heat_equation_is_called_so() -> N
     assert seen == {"gwn-plus": True, "gwn-sym": False, "gwn-heat": False}
 
 
+def test_a_network_that_sees_training_labels_is_marked() -> None:
+    shown = record()
+    shown["config"]["labels"] = "masked"
+    found = cells(gwn_bank_plus=shown, gcn_tuned=record())
+    seen = {row: "training labels as input" in of_row[COLUMN].shown().lines for row, of_row in found.items()}
+    assert seen == {"gwn-bank-plus": True, "gcn-tuned": False}
+
+
 def test_the_worth_of_the_graph_is_the_paired_difference_to_the_twin_without_edges() -> None:
     table = accuracy_table("t", "", "", cells(gwn_bank_plus=record(test=0.85), gwn_twin=record(test=0.8)), [COLUMN])
     (line,) = [row for row in table.rows if row[0].lines[0].startswith("the graph")]

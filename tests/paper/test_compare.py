@@ -24,7 +24,7 @@ def measured(tests: Sequence[float], row: str = "mlp", paper: float | None = Non
     ]
     runs += [replace(NOTHING, run=n, split_hash=f"lost {n}") for n in range(diverged)]
     record: dict[str, Any] = {"runs": [run.to_json() for run in runs], "summary": summary_of_runs(runs)}
-    record |= {"search": None, "settings": {}}
+    record |= {"search": None, "settings": {}, "config": {}}
     printed = None if paper is None else PaperValue(mean=paper)
     return View(cell=Cell(dataset="texas", split="geom", row=row), paper=printed, record=record)
 
