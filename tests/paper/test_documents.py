@@ -9,6 +9,7 @@ import pytest
 from gwn import GWNError
 from gwn.paper.cell import Cell
 from gwn.paper.documents import PARTS, README, fill, findings, rewritten, validation_optimism, verdict
+from gwn.paper.exhibits import beyond
 from gwn.paper.records import write_cell
 
 ROOT = Path(__file__).parents[2]
@@ -56,6 +57,18 @@ def test_shipped_settings_are_those_of_their_records() -> None:
 def test_without_results_nothing_is_claimed(tmp_path: Path) -> None:
     assert "none" in findings(tmp_path)
     assert "above the paper's best GWN on 0 of 0" in verdict(tmp_path)
+
+
+def test_a_column_with_few_models_is_no_victory(tmp_path: Path) -> None:
+    summary = {"test": {"mean": 0.8, "sd": 0.01, "low": 0.79, "high": 0.81}, "diverged": 0}
+    runs = [{"split_hash": "s", "seed": 0, "status": "ok", "test": 0.8, "seconds": 1.0, "split_sizes": [9, 9, 9]}]
+    record = {"recipe": {"trials": 4, "search_splits": 1}, "config": {"epochs": 9, "patience": 9}, "search": None}
+    for measured in (beyond.ROWS[:3], beyond.ROWS):
+        for row in measured:
+            cell = Cell.of("photo.published", row)
+            write_cell(tmp_path, cell, {**record, "settings": {}, "runs": runs, "summary": summary})
+        said = "Beyond the paper, on 1 columns" in verdict(tmp_path)
+        assert said == (measured == beyond.ROWS)
 
 
 def test_the_verdict_in_readme_is_at_most_ten_lines() -> None:
