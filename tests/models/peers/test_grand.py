@@ -75,6 +75,17 @@ def test_nonlinear_diffusion_by_euler_steps(variant: str) -> None:
     close(model(x, edges), logits(model, X), 1e-11)
 
 
+def test_attention_by_squareplus_bears_large_scores() -> None:
+    """From z = -8,192 on `z/2 + sqrt(z²/4 + 1)` is zero in single precision, and a column of zeros has no mean."""
+    model = build(time=1.0, reference=True).float()
+    edges, x = random_edges(N, 12), normal(N, IN).float()
+    with torch.no_grad():
+        model.key.weight.mul_(1e5)
+    values = model.attention(model.encoder(x), model.edges(x, edges, None))
+    assert (values > 0).all()
+    assert model(x, edges).isfinite().all()
+
+
 def test_number_of_parameters() -> None:
     """Cora: encoder, keys and queries of the attention, two numbers, head."""
     count = sum(p.numel() for p in GRAND(1433, 80, 7).parameters())

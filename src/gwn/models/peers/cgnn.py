@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import torch
 import torch.nn.functional as F
@@ -11,7 +12,7 @@ from torch import Tensor, nn
 from gwn.dropout import dropout
 from gwn.errors import GWNError
 from gwn.models.peers.layers import graph_of
-from gwn.models.peers.ode import check_solver, solve
+from gwn.models.peers.ode import check_solver, solve, solve_linear
 from gwn.networks.feedforward import Linear, drop_features
 from gwn.sparse import sparse_linear
 
@@ -79,12 +80,13 @@ class CGNN(nn.Module):
         matrix = graph_of(x, edge_index, edge_weight, self_loops="none").matrix
         start: Tensor = self.encoder(drop_features(x, self.input_dropout, self.training))
         half, mixing = torch.sigmoid(self.alpha + self.offset) / 2, self.mixing()
-
-        def speed(_: Tensor, h: Tensor) -> Tensor:
-            carried = sparse_linear(matrix, h)
-            out = half * (carried - h) + start.detach() if self.reference else half * (h + carried) - h + start
-            return out if mixing is None else out + h @ mixing
-
-        end = solve(speed, start, *self.solver)
+        alone = -half if self.reference else half - 1.0
+        product = partial(sparse_linear, matrix)
+        if mixing is None:
+            rates = (half, alone, torch.ones_like(half))
+            end = solve_linear(product, start, rates, *self.solver, learns_source=not self.reference)
+        else:
+            source = start.detach() if self.reference else start
+            end = solve(lambda _, h: half * product(h) + alone * h + h @ mixing + source, start, *self.solver)
         logits: Tensor = self.head(dropout(F.relu(end), self.dropout, self.training))
         return logits

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -12,7 +14,7 @@ from gwn.dropout import dropout
 from gwn.errors import GWNError
 from gwn.models.peers.gdc import diffusion_matrix
 from gwn.models.peers.layers import attention_product, edge_scores, graph_of
-from gwn.models.peers.ode import check_solver, solve
+from gwn.models.peers.ode import check_solver, solve, solve_linear
 from gwn.models.peers.precompute_cache import cached_by_graph
 from gwn.networks.feedforward import Linear, drop_features
 from gwn.registry import require_known
@@ -102,22 +104,28 @@ class GRAND(nn.Module):
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
         graph = self.edges(x, edge_index, edge_weight)
         start: Tensor = self.encoder(drop_features(x, self.input_dropout, self.training))
-        scale, fixed = torch.sigmoid(self.scale), self.attention(start, graph) if self.variant == "linear" else None
+        scale, pattern = torch.sigmoid(self.scale), graph.matrix.pattern
 
         def speed(_: Tensor, h: Tensor) -> Tensor:
-            values = self.attention(h, graph) if fixed is None else fixed
-            return scale * (attention_product(graph.matrix.pattern, values, h) - h) + self.source * start
+            return scale * (attention_product(pattern, self.attention(h, graph), h) - h) + self.source * start
 
-        end = solve(speed, start, *self.solver)
+        if self.variant == "linear":
+            product = partial(attention_product, pattern, self.attention(start, graph))
+            end = solve_linear(product, start, (scale, -scale, self.source), *self.solver)
+        else:
+            end = solve(speed, start, *self.solver)
         logits: Tensor = self.head(dropout(F.relu(end), self.dropout, self.training))
         return logits
 
 
 def column_squareplus(adjacency: Adjacency, scores: Tensor) -> Tensor:
-    """`A_ij f(s_ij) / sum_k A_kj f(s_kj)` for scores [entries, heads], `f(s) = z/2 + sqrt(z²/4 + 1)`, `z = s - max`."""
+    """`A_ij f(s_ij) / sum_k A_kj f(s_kj)` for scores [entries, heads], `f(s) = z/2 + sqrt(z²/4 + 1)`, `z = s - max`.
+
+    As `z <= 0`, the two terms cancel: `1 / (sqrt(z²/4 + 1) - z/2)` is the same and keeps its digits.
+    """
     pattern = adjacency.matrix.pattern
     z = scores - scores.max()
-    grown = adjacency.plain.values[:, None] * (z / 2 + torch.sqrt(z.square() / 4 + 1))
+    grown = adjacency.plain.values[:, None] / (torch.sqrt(z.square() / 4 + 1) - z / 2)
     column = pattern.col.long()
     total = grown.new_zeros(pattern.shape[1], grown.shape[1]).index_add(0, column, grown)
     return grown / total.index_select(0, column)
