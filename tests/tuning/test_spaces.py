@@ -8,11 +8,13 @@ from typing import Any
 
 import optuna
 import pytest
+import torch
 from torch import nn
 
 from gwn import GWNError
-from gwn.data import Dataset, load_dataset
+from gwn.data import DATASETS, Dataset, load_dataset
 from gwn.dimension import Dimension
+from gwn.graph import Graph
 from gwn.models import MODELS, model_spec
 from gwn.schemes import SCHEMES
 from gwn.schemes.base import count_steps
@@ -60,7 +62,9 @@ def test_baselines_have_their_own_settings_only(model: str) -> None:
 
 def test_networks_with_the_blocks_of_the_tuned_classics_begin_where_these_were_published() -> None:
     graph = load_dataset("digits")
-    named = replace(graph, name="photo")
+    size = DATASETS["photo"].nodes
+    edges = torch.empty(2, 0, dtype=torch.long)
+    named = replace(graph, name="photo", graph=Graph(x=torch.ones(size, 1), edge_index=edges))
     for space in ("peers", "peers-normalized"):
         for model, spec in MODELS.items():
             usual = SPACES[space].on(graph).starts_of(spec)
@@ -74,6 +78,11 @@ def test_networks_with_the_blocks_of_the_tuned_classics_begin_where_these_were_p
     assert {name for name, spec in MODELS.items() if spec.classic} == {
         *("gcn-tuned", "sage-tuned", "gat-tuned", "gwn-bank", "gwn-bank-plus", "gwn-twin")
     }
+
+
+def test_a_graph_of_ones_own_that_has_the_name_of_a_dataset_does_not_begin_with_its_settings() -> None:
+    own = replace(load_dataset("digits"), name="photo")
+    assert SPACES["peers"].on(own).starts_of(MODELS["gcn-tuned"]) == SPACES["peers"].starts_of(MODELS["gcn-tuned"])
 
 
 # Short and normalized spaces have the same dimensions with other bounds: the wave family's are tried, where it matters.

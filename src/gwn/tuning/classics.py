@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from gwn.data.catalogue import DATASETS
+
+if TYPE_CHECKING:
+    from gwn.data import Dataset
 
 
 def _blocks(
@@ -24,3 +29,9 @@ CLASSICS: dict[str, Mapping[str, Any]] = {
 }
 """Luo, Shi and Wu, Classic GNNs are Strong Baselines, NeurIPS 2024: one of their GCN, GraphSAGE and GAT each. They have
 no Tolokers: what stands for it are Minesweeper's blocks, fewer, with a guess at their dropout."""
+
+
+def published_settings(dataset: Dataset) -> Mapping[str, Any]:
+    """Those of this graph; none for anyone's own graph that has such a name and another size."""
+    known = DATASETS.get(dataset.name)
+    return CLASSICS.get(dataset.name, {}) if known and known.nodes == dataset.graph.num_nodes else {}

@@ -11,7 +11,7 @@ from gwn.io import content_key
 from gwn.models import ModelSpec
 from gwn.registry import lookup
 from gwn.training.config import TrainConfig, effective_settings
-from gwn.tuning.classics import CLASSICS
+from gwn.tuning.classics import published_settings
 from gwn.tuning.wave_dimensions import TAUS, wave_dimensions
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ class Space:
     def on(self, dataset: Dataset) -> Space:
         """The same space for this graph: where edges have a direction, networks that can follow it choose which."""
         dimensions = (*self.dimensions, _DIRECTION) if dataset.directed else self.dimensions
-        return replace(self, dimensions=dimensions, classic=CLASSICS.get(dataset.name, {}))
+        return replace(self, dimensions=dimensions, classic=published_settings(dataset))
 
     def shortened(self, longest: float) -> Space:
         """The same space with waves that travel at most for the time `longest`."""
