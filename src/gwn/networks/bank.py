@@ -94,8 +94,9 @@ class WaveBank(nn.Module):
 
     def forward(self, z: Tensor | SparseMatrix, adjacency: Adjacency, plain: SparseMatrix | None) -> Tensor:
         mapped: Tensor = self.linear(z)
-        own = mapped[:, -self.out_channels :]
-        start = mapped[:, : -self.out_channels].contiguous()
+        # `split`: the gradient of a slice would be as wide as all of them, mostly zeros.
+        start, own = mapped.split((mapped.shape[1] - self.out_channels, self.out_channels), 1)
+        start = start.contiguous()
         of_edges: list[Tensor] = [] if self.edges is None else [self.edges(plain)]
         velocity = of_edges.pop() if self.structure == "velocity" else torch.zeros_like(start)
         operator = self.laplacian.on(adjacency)
@@ -104,7 +105,7 @@ class WaveBank(nn.Module):
         if self.bias is not None:
             return sum([own, *of_edges], start=seen + self.bias)
         low, carried = seen.chunk(2, 1)
-        return self._weighed([low, start[:, self.out_channels :] - carried, own, *of_edges], z)
+        return self._weighed([low, start.chunk(2, 1)[1] - carried, own, *of_edges], z)
 
     def of_states(self, states: Tensor) -> Tensor:
         """The same from X(0) ... X(n) of what it sees, [n + 1, rows, f]: the wave and the weights commute."""
