@@ -95,7 +95,7 @@ class WaveBank(nn.Module):
     def forward(self, z: Tensor | SparseMatrix, adjacency: Adjacency, plain: SparseMatrix | None) -> Tensor:
         mapped: Tensor = self.linear(z)
         # `split`: the gradient of a slice would be as wide as all of them, mostly zeros.
-        start, own = mapped.split((mapped.shape[1] - self.out_channels, self.out_channels), 1)
+        start, own = torch.split(mapped, [mapped.shape[1] - self.out_channels, self.out_channels], 1)
         start = start.contiguous()
         of_edges: list[Tensor] = [] if self.edges is None else [self.edges(plain)]
         velocity = of_edges.pop() if self.structure == "velocity" else torch.zeros_like(start)
