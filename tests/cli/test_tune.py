@@ -152,6 +152,23 @@ def test_tune_then_train(capsys: pytest.CaptureFixture[str]) -> None:
     assert "cannot be read as TOML" in capsys.readouterr().err
 
 
+def test_what_the_search_fixed_of_the_training_is_trained_with_again(capsys: pytest.CaptureFixture[str]) -> None:
+    """The command that it advises repeats its runs, also those that a prior corrects; what is set then wins."""
+    fixed = ("--set", "class_weights=balanced", "--set", "select=loss", "--prior", "em")
+    tune = ("tune", "csbm", "--model", "gcn", "--split", "uniform", "--trials", "2", *QUICK, *fixed)
+    assert call(*tune, "--json") == 0
+    winner = json.loads(capsys.readouterr().out)
+    assert call(*tune) == 0
+    advised = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("Use with: gwn "))
+    again = advised.removeprefix("Use with: gwn ").split()
+    assert call(*again, "--runs", "2", "--json") == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["folder"] == winner["folder"]
+    assert result["training"]["select"] == "loss"
+    assert call(*again, "--runs", "1", "--json", "--set", "class_weights=none") == 0
+    assert json.loads(capsys.readouterr().out)["training"].get("class_weights", "none") == "none"
+
+
 @needs_linux
 @pytest.mark.slow
 def test_killed_worker_is_replaced_and_its_trial_tried_again() -> None:

@@ -122,6 +122,8 @@ def train(
                 print_prose(
                     f"using tuned settings from {table.file} [{table.place}]; --no-tuned for the defaults", err=True
                 )
+            by_option = {name: value for name, value in options.items() if value != getattr(TrainConfig, name)}
+            for_training = {**by_option, **for_training}
             merged, of_training = table.merge(spec, for_model, for_training)
             chosen, config = effective_settings(spec, merged), replace(config, **of_training)
             spec.build(1, 2, **chosen)

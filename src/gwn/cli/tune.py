@@ -156,12 +156,13 @@ def tune(
             json.dumps({"dataset": data.name, "model": model, "split": search.plan.split, **table, **where}, indent=2)
         )
     else:
-        _print_winner(source, data, model, search.plan.split, table, file)
+        given = "" if prior == "none" else f" --prior {prior}"
+        again = f"gwn train {_as_given(source)} --model {model} --split {search.plan.split}{given}"
+        _print_winner(data, model, search.plan.split, table, file, again)
 
 
-def _print_winner(
-    source: GraphSource, data: Dataset, model: str, split: str, table: dict[str, Any], file: Path
-) -> None:
+def _print_winner(data: Dataset, model: str, split: str, table: dict[str, Any], file: Path, again: str) -> None:
+    """What won; `again` is the command that trains with it."""
     from gwn.cli.train import format_summary
     from gwn.settings import LOCAL
     from gwn.training.metrics import score_text
@@ -185,7 +186,7 @@ def _print_winner(
     typer.echo(f"Saved in {file} [{data.name}.{split}]")
     if file.parent.resolve() != LOCAL.resolve():
         typer.echo(f"`gwn train` looks in {LOCAL}/: mkdir -p {LOCAL} && cp {as_word(file)} {LOCAL}/")
-    typer.echo(f"Use with: gwn train {_as_given(source)} --model {model} --split {split}")
+    typer.echo(f"Use with: {again}")
 
 
 def _as_given(source: GraphSource) -> str:

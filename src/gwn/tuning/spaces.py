@@ -72,7 +72,9 @@ class Space:
     def starts_of(self, model: ModelSpec) -> tuple[Mapping[str, Any], ...]:
         """What the model's first trials have, in their order."""
         on_rows = {"row_normalize": True} if self.name.endswith(ON_ROWS) else {}
-        classic = [{**blocks, **self.classic, **on_rows} for blocks in model.classic if self.classic]
+        known = {*model.settings(), *(f.name for f in fields(TrainConfig))}
+        published = {name: value for name, value in self.classic.items() if name in known}
+        classic = [{**blocks, **published, **on_rows} for blocks in model.classic if published]
         return (*classic, *self.starts, *self.own_starts(model))
 
     def start(self, number: int, model: ModelSpec, fixed: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -81,7 +81,7 @@ def winner_table(
         "metric": search.dataset.metric,
         "date": date.today().isoformat(),
         "settings": dict(best.user_attrs[SETTINGS]),
-        "training": dict(best.user_attrs[TRAINING]),
+        "training": {**_fixed_training(search), **best.user_attrs[TRAINING]},
         "search": search_summary(search, name, trials, best),
         "final": {
             "runs": len(result["runs"]),
@@ -96,6 +96,14 @@ def winner_table(
         },
         "versions": {**result["environment"]["versions"], "optuna": optuna.__version__},
     }
+
+
+def _fixed_training(search: Search) -> dict[str, Any]:
+    """What the search fixed of the training, such as `class_weights`, and `gwn train` must repeat.
+
+    A prior is left out, as settings must not correct in silence: `gwn train` takes it by name. So is where it ran.
+    """
+    return {name: value for name, value in search.plan.training.items() if name not in ("prior", "device", "threads")}
 
 
 def search_summary(search: Search, name: str, trials: Sequence[FrozenTrial], best: FrozenTrial) -> dict[str, Any]:
