@@ -31,6 +31,8 @@ class Adjacency:
     symmetric              whether the matrix is; `P` of an undirected graph is not
     directed, self_loops   how the edges were read, see `normalised_adjacency`
     node_numbers           [N] what its nodes are called in the whole graph, where it is a part of one
+    weight                 A of every entry, where the graph is directed: S has no arcs from nodes without in-arcs, so
+                           that A does not follow from it. None where it does
     """
 
     matrix: SparseMatrix
@@ -41,6 +43,7 @@ class Adjacency:
     directed: bool
     self_loops: str
     node_numbers: Tensor | None = None
+    weight: Tensor | None = None
     _affine: dict[tuple[float, float], SparseMatrix] = field(default_factory=dict, repr=False)
 
     @property
@@ -65,15 +68,24 @@ class Adjacency:
 
     @cached_property
     def random_walk(self) -> Adjacency:
-        """`P = D^-1 A = D^-1/2 S D^1/2` on the same pattern: rows sum to one, the spectrum is that of `S`."""
-        pattern, root = self.matrix.pattern, self.degree.sqrt()
-        inverse = torch.where(root > 0, 1 / root, torch.zeros_like(root))
-        values = self.matrix.values * inverse.index_select(0, pattern.row) * pattern.of_columns(root)
+        """`P = D^-1 A` on the same pattern: rows sum to one, the spectrum is that of `S`.
+
+        `D^-1/2 S D^1/2` is the same where every arc starts at a node with a degree, as all do in an undirected graph.
+        """
+        pattern = self.matrix.pattern
+        divisor = self.degree.sqrt() if self.weight is None else self.degree
+        inverse = torch.where(divisor > 0, 1 / divisor, torch.zeros_like(divisor)).index_select(0, pattern.row)
+        if self.weight is None:
+            values = self.matrix.values * inverse * pattern.of_columns(divisor)
+        else:
+            values = self.weight * inverse
         return replace(self, matrix=self.matrix.with_values(values), symmetric=False, _affine={})
 
     @cached_property
     def plain(self) -> SparseMatrix:
         """`A` itself on the same pattern, without the normalisation: 1 or the weight for every edge."""
+        if self.weight is not None:
+            return self.matrix.with_values(self.weight)
         pattern, root = self.matrix.pattern, self.degree.sqrt()
         return self.matrix.with_values(
             self.matrix.values * root.index_select(0, pattern.row) * pattern.of_columns(root)
@@ -176,6 +188,7 @@ def normalised_adjacency(
         symmetric=not directed,
         directed=directed,
         self_loops=self_loops,
+        weight=weight if directed else None,
     )
 
 
