@@ -12,6 +12,7 @@ import gwn.networks.wave
 from graphs import normal, random_edges, toy_dataset
 from gwn import GWN, GWNError
 from gwn.data import make_splits
+from gwn.networks.bank import BankGWN
 from gwn.sparse import dense_to_csr
 from gwn.training import TrainConfig, fit
 from seeds import reseed
@@ -67,6 +68,25 @@ def test_a_new_graph_or_a_changed_one_is_propagated_again(monkeypatch: pytest.Mo
     torch.testing.assert_close(fast(x, other, rows=rows), plain(x, other, rows=rows))
     x[0] += 1.0
     torch.testing.assert_close(fast(x, edges, rows=rows), plain(x, edges, rows=rows))
+
+
+def test_features_that_want_a_gradient_are_refused() -> None:
+    plain, fast = pair()
+    x, edges = normal(N, F_IN).requires_grad_(), random_edges(N, 60)
+    with pytest.raises(GWNError, match=r"x requires a gradient; .* detach it, or set precompute=False"):
+        fast(x, edges)
+    torch.testing.assert_close(fast(x.detach(), edges), plain(x, edges))
+    with torch.no_grad():  # nothing is lost where no gradient is taken
+        torch.testing.assert_close(fast(x, edges), plain(x, edges))
+
+
+def test_a_bank_that_could_precompute_gives_its_input_a_gradient() -> None:
+    reseed(0)
+    bank = BankGWN(F_IN, 8, 3, num_layers=1, encoder=False, ego=False, dropout=0.0, precompute=True).double()
+    x = normal(N, F_IN).requires_grad_()
+    bank(x, random_edges(N, 60)).square().sum().backward()
+    assert x.grad is not None
+    assert x.grad.abs().sum() > 0
 
 
 def test_cache_is_not_copied_with_the_model() -> None:

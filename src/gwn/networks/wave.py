@@ -180,6 +180,10 @@ class GWN(nn.Module):
         self, x: Tensor, edge_index: Tensor | Adjacency, edge_weight: Tensor | None, rows: Tensor | None
     ) -> Tensor:
         """The same function with its linear maps multiplied in another order, see `gwn.networks.precomputed`."""
+        if x.requires_grad and torch.is_grad_enabled():
+            raise GWNError(
+                "x requires a gradient; precompute treats features as constants: detach it, or set precompute=False"
+            )
         p = self.input_dropout if self.training else 0.0
         weights = class_weights(self.phi0.first, self.phi1.first, self.head.first, p)
         adjacency, matrix = self.adjacency(x, edge_index, edge_weight), as_matrix(self.features(x))
