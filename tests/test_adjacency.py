@@ -222,6 +222,27 @@ def test_weights_decide_too() -> None:
     close(matrix(changed), matrix(normalised_adjacency(edge_index, torch.tensor([7.0, 2.0]), 3)), 1e-6)
 
 
+def test_weights_changed_in_inference_mode_give_a_new_operator() -> None:
+    edge_index = edges((0, 1), (1, 2))
+    with torch.inference_mode():
+        weight = torch.tensor([1.0, 2.0])
+        cached(edge_index, weight, 3)
+        weight[0] = 7.0
+        assert cached(edge_index, weight, 3).degree.tolist() == [7.0, 9.0, 2.0]
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_what_was_first_asked_for_in_inference_mode_may_be_trained_with(directed: bool) -> None:
+    found = cached(awkward(), None, AWKWARD_NODES, directed=directed)
+    pair = edges((0, 1))
+    with torch.inference_mode():
+        made = cached(pair, None, 2)
+        walk, plain, affine = found.random_walk.matrix, found.plain, found.affine(2.0, 0.5)
+        row, (_, order) = found.matrix.pattern.row, found.matrix.pattern.transpose
+    for tensor in (made.degree, walk.values, plain.values, affine.values, row, order):
+        assert not tensor.is_inference()
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_operator_is_freed_with_the_edges(weighted: bool) -> None:
     edge_index, weight = awkward(), AWKWARD_WEIGHTS.clone() if weighted else None

@@ -15,7 +15,7 @@ from torch import Tensor
 from gwn.errors import GWNError
 from gwn.graph import check_edges
 from gwn.registry import require_known
-from gwn.sparse import Pattern, SparseMatrix, TensorCache
+from gwn.sparse import Pattern, SparseMatrix, TensorCache, lasting
 
 SELF_LOOPS = ("none", "keep", "add")
 KEPT_MATRICES = 16
@@ -58,15 +58,17 @@ class Adjacency:
 
     def affine(self, a: float, b: float) -> SparseMatrix:
         """`a I + b S`, kept for the next step and the next epoch."""
-        key = (a, b)
-        if key not in self._affine:
+        known = self._affine.get((a, b))
+        if known is None:
             if len(self._affine) >= KEPT_MATRICES:  # a search tries many step lengths on one graph
-                del self._affine[next(iter(self._affine))]
-            values = torch.add(self.eye * a, self.matrix.values, alpha=b)
-            self._affine[key] = self.matrix.with_values(values)
-        return self._affine[key]
+                self._affine.pop(next(iter(self._affine)), None)  # another thread may have been first
+            with lasting():
+                known = self.matrix.with_values(torch.add(self.eye * a, self.matrix.values, alpha=b))
+            self._affine[a, b] = known
+        return known
 
     @cached_property
+    @lasting()
     def random_walk(self) -> Adjacency:
         """`P = D^-1 A` on the same pattern: rows sum to one, the spectrum is that of `S`.
 
@@ -82,6 +84,7 @@ class Adjacency:
         return replace(self, matrix=self.matrix.with_values(values), symmetric=False, _affine={})
 
     @cached_property
+    @lasting()
     def plain(self) -> SparseMatrix:
         """`A` itself on the same pattern, without the normalisation: 1 or the weight for every edge."""
         if self.weight is not None:
