@@ -157,6 +157,20 @@ def test_from_scipy_entry_i_j_is_the_edge_from_j_to_i() -> None:
         Graph.from_scipy(sp.coo_matrix((2, 3)), np.eye(2))
 
 
+def test_entries_stored_several_times_are_their_sum() -> None:
+    twice = sp.coo_matrix(([1, 1, 1], ([1, 1, 2], [0, 0, 1])), shape=(3, 3))
+    unsummed = sp.csr_matrix(([1, 1, 1], [0, 0, 1], [0, 0, 2, 3]), shape=(3, 3))
+    for given in (twice, unsummed):
+        found = Graph.from_scipy(given, np.eye(3))
+        assert found.edge_index.t().tolist() == [[0, 1], [1, 2]]
+        assert found.edge_weight is not None
+        assert found.edge_weight.tolist() == [2.0, 1.0]
+        assert given.nnz == 3, "the caller's matrix is left as it is"
+        table = Graph.from_tables({"a": [0.5, 1.5, 2.5]}, given, directed=True)
+        assert table.edge_weight is not None
+        assert table.edge_weight.tolist() == [2.0, 1.0]
+
+
 def network() -> nx.Graph:
     g = nx.Graph()
     g.add_node("ann", age=30, pay=1.5, team="red")

@@ -224,9 +224,7 @@ class Graph:
     @classmethod
     def from_scipy(cls, adjacency: Any, x: Any, y: Any = None, *, task: str = "classification", **names: Any) -> Graph:
         """From a SciPy sparse adjacency matrix `A` (entry `A[i, j]` is the edge `j -> i`) and a feature matrix."""
-        coo = adjacency.tocoo()
-        if coo.shape[0] != coo.shape[1]:
-            raise GWNError(f"the adjacency matrix is {coo.shape[0]} x {coo.shape[1]}; it must be square")
+        coo = entries_once(adjacency)
         edge_index = torch.from_numpy(np.stack([coo.col, coo.row]).astype(np.int64))
         weight = None if np.all(coo.data == 1) else torch.from_numpy(coo.data.astype(np.float32))
         return cls(
@@ -276,6 +274,16 @@ class Graph:
             class_names=class_names,
             feature_names=None if features is None else tuple(features),
         )
+
+
+def entries_once(adjacency: Any) -> Any:
+    """A square SciPy matrix in COO form, every entry once: one that is stored several times means the sum."""
+    rows, columns = adjacency.shape
+    if rows != columns:
+        raise GWNError(f"the adjacency matrix is {rows} x {columns}; it must be square")
+    csr = adjacency.tocsr(copy=True)
+    csr.sum_duplicates()
+    return csr.tocoo()
 
 
 def find_node(graph: Graph, name: str, option: str) -> int:
