@@ -133,7 +133,8 @@ def test_from_pyg_takes_weights_from_either_place() -> None:
         weight = Graph.from_pyg(Data(x=x, edge_index=pairs, **given)).edge_weight
         assert weight is not None
         assert weight.tolist() == [1.0, 2.0]
-    assert Graph.from_pyg(Data(x=x, edge_index=pairs, edge_attr=torch.ones(2, 3))).edge_weight is None
+    for other in (torch.ones(2, 3), torch.tensor([0, 1]), torch.tensor([[0], [1]]), torch.tensor([False, True])):
+        assert Graph.from_pyg(Data(x=x, edge_index=pairs, edge_attr=other)).edge_weight is None
 
 
 def test_from_pyg_without_features_says_so() -> None:

@@ -204,14 +204,18 @@ class Graph:
 
     @classmethod
     def from_pyg(cls, data: Any, *, task: str = "classification", **names: Any) -> Graph:
-        """From a `torch_geometric.data.Data` with `x`, `edge_index` and, where known, `y` and `edge_weight`."""
+        """From a `torch_geometric.data.Data` with `x`, `edge_index` and, where known, `y` and `edge_weight`.
+
+        Without `edge_weight`, an `edge_attr` of one floating-point number an edge is the weight. Whole numbers there
+        are types of edges and are not read: type 0 would delete its edges.
+        """
         x = getattr(data, "x", None)
         if x is None:
             raise GWNError("the PyG data object has no node features `x`; add some, for example with a PyG transform")
         y = getattr(data, "y", None)
         weight = getattr(data, "edge_weight", None)
         attr = getattr(data, "edge_attr", None)
-        if weight is None and attr is not None and (attr.dim() == 1 or attr.shape[1] == 1):
+        if weight is None and attr is not None and attr.is_floating_point() and attr.numel() == attr.shape[0]:
             weight = attr.reshape(-1)
         return cls(
             x=x if x.is_floating_point() else x.float(),
