@@ -114,6 +114,13 @@ def test_a_structure_belongs_to_its_graph() -> None:
         bank(structure="velocity")(X[:10], EDGES[:, :0])
 
 
+@pytest.mark.parametrize("name", ["dropout", "input_dropout"])
+@pytest.mark.parametrize("share", [-0.1, 1.0, 1.5, math.nan])
+def test_a_share_that_cannot_be_dropped_is_refused(name: str, share: float) -> None:
+    with pytest.raises(GWNError, match=rf"^{name} must be in \[0, 1\); got {share}$"):
+        BankGWN(FEATURES, WIDTH, CLASSES, **{name: share})  # type: ignore[arg-type]
+
+
 def test_ego_without_an_encoder_is_refused() -> None:
     with pytest.raises(GWNError, match="set ego=false"):
         model_spec("gwn-bank").build(3, 2, encoder=False)

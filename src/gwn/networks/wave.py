@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from gwn.adjacency import SELF_LOOPS, Adjacency, adjacency_of
+from gwn.dropout import check_dropout
 from gwn.dropout import dropout as drop
 from gwn.errors import GWNError
 from gwn.laplacians import LAPLACIANS
@@ -81,9 +82,7 @@ class GWN(nn.Module):
             if size < 1:
                 raise GWNError(f"{name} must be at least 1; got {size}")
         input_dropout = dropout if input_dropout is None else input_dropout
-        for name, share in (("dropout", dropout), ("input_dropout", input_dropout)):
-            if not 0.0 <= share < 1.0:
-                raise GWNError(f"{name} must be in [0, 1); got {share}")
+        check_dropout(dropout=dropout, input_dropout=input_dropout)
         preset = dict(lookup("laplacian", laplacian, LAPLACIANS).reference) if reference else {}
         preset = {key: dropout if value == "dropout" else value for key, value in preset.items()}
         preset_directed, preset_loops = preset.pop("directed", False), preset.pop("self_loops", "none")
