@@ -124,7 +124,8 @@ def adjacency_of(
 ) -> Adjacency:
     """`S` for these edges, computed on first use and kept for as long as the caller keeps the edge tensors.
 
-    An `Adjacency` in the place of the edges is what is wanted already; it is checked, and returned as it is.
+    Weights given several times for one pair of nodes: see `normalised_adjacency`. An `Adjacency` in the place of the
+    edges is what is wanted already; it is checked, and returned as it is.
     """
     if isinstance(edge_index, Adjacency):
         if edge_weight is not None:
@@ -157,7 +158,8 @@ def normalised_adjacency(
     directed    False: `A <- max(A, A^T)`, the paper's simple undirected graph. True: edges as given, in-degree on
                 both sides, as the reference code has it.
     self_loops  "none" drops them (paper), "keep" leaves existing ones, "add" gives one to every node without.
-    Weights of repeated edges add up; unweighted repeated edges count once.
+    Weights of repeated edges add up, then the larger direction counts; unweighted repeated edges count once. Tables
+    are read by another rule, the mean of all weights of a pair: `gwn.graph.undirected_edges`.
     """
     require_known("self_loops", self_loops, SELF_LOOPS)
     if edge_weight is not None and edge_weight.requires_grad:

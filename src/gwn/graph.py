@@ -28,7 +28,8 @@ class Graph:
 
     x            [N, f] floating point, dense or sparse CSR
     edge_index   [2, E] integer, PyTorch Geometric's order (source, target)
-    edge_weight  [E] non-negative, or None for weight one
+    edge_weight  [E] non-negative, or None for weight one; networks add those of repeated edges up, see
+                 `gwn.adjacency.normalised_adjacency`
     y            [N] what is to be predicted, or None: int64 classes, `UNLABELLED` (-1) where a node's is not known; or
                  floating-point numbers, NaN where a node's is not known, which makes it a regression
     """
@@ -176,7 +177,7 @@ class Graph:
         label     column of the class; an empty cell is a node to predict
         id        column of the node id; without it the column (or the data frame's index) that holds the ids which
                   the edges name, else the row number from 0
-        weight    column of the edge weight
+        weight    column of the edge weight; a pair of nodes has the mean of all its rows, unless `directed`
         source, target   columns of the edge's ends; without them found by name, else by the ids that they hold
         drop      columns of `nodes` that are not features
         text      columns of `nodes` whose words are features
@@ -312,8 +313,10 @@ def undirected(graph: Graph) -> Graph:
 def undirected_edges(edge_index: Tensor, edge_weight: Tensor | None, num_nodes: int) -> tuple[Tensor, Tensor | None]:
     """Both directions of every edge once, sorted, no self-loops.
 
-    The weight of a pair is the mean of the weights given for it, so that a graph which is already undirected keeps
-    its weights.
+    The weight of a pair is the mean of the weights given for it in either direction, so that a graph which is already
+    undirected keeps its weights. This is how tables are read; a network that is given arcs as tensors takes them as a
+    matrix, `gwn.adjacency.normalised_adjacency`: repeated arcs add up, then the larger direction counts. So the arcs
+    a->b 1, b->a 3, b->c 2, b->c 5 are 2 and 3.5 here, and 3 and 7 there.
     """
     keep = edge_index[0] != edge_index[1]
     kept = edge_index[:, keep].long()

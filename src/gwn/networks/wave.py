@@ -146,7 +146,8 @@ class GWN(nn.Module):
     ) -> Tensor:
         """Logits [N, c], or those of the nodes `rows` alone, which spares the head the others.
 
-        edge_index   [2, E], or an `Adjacency` that was built elsewhere, which holds its weights
+        edge_index    [2, E], or an `Adjacency` that was built elsewhere, which holds its weights
+        edge_weight   [E]; those of repeated edges add up, and of two directions the larger counts, unless `directed`
         """
         if self.precompute:
             return self._precomputed(x, edge_index, edge_weight, rows)
