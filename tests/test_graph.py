@@ -13,6 +13,7 @@ from torch_geometric.data import Data
 
 from graphs import edges, normal
 from gwn import Graph, GWNError
+from gwn.adjacency import normalised_adjacency
 
 
 def graph(**changes: Any) -> Graph:
@@ -135,6 +136,21 @@ def test_from_pyg_takes_weights_from_either_place() -> None:
         assert weight.tolist() == [1.0, 2.0]
     for other in (torch.ones(2, 3), torch.tensor([0, 1]), torch.tensor([[0], [1]]), torch.tensor([False, True])):
         assert Graph.from_pyg(Data(x=x, edge_index=pairs, edge_attr=other)).edge_weight is None
+
+
+def test_weights_of_one_pair_are_joined_as_each_door_says() -> None:
+    """The example of `undirected_edges` and of the quickstart: tables take means, tensors are a matrix."""
+    ends, weights = {"source": [0, 1, 1, 1], "target": [1, 0, 2, 2]}, [1.0, 3.0, 2.0, 5.0]
+    table = Graph.from_tables({"x": [0.5, 1.5, 2.5]}, {**ends, "weight": weights}, weight="weight")
+    assert table.edge_weight is not None
+    assert dict(zip(map(tuple, table.edge_index.t().tolist()), table.edge_weight.tolist(), strict=True)) == {
+        (0, 1): 2.0,
+        (1, 0): 2.0,
+        (1, 2): 3.5,
+        (2, 1): 3.5,
+    }
+    matrix = normalised_adjacency(torch.tensor(list(ends.values())), torch.tensor(weights), 3)
+    assert matrix.degree.tolist() == [3.0, 10.0, 7.0]
 
 
 def test_from_pyg_without_features_says_so() -> None:

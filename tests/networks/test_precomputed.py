@@ -95,7 +95,8 @@ def test_a_bank_that_could_precompute_gives_its_input_a_gradient() -> None:
 def test_a_thread_gets_its_own_features_though_another_asks_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
     cache, edges = FeatureCache(), random_edges(N, 60)
     adjacency = adjacency_of(edges, None, N, dtype=torch.float64)
-    mine, other, started = normal(N, F_IN), normal(N, F_IN, seed=1), []
+    mine, other = normal(N, F_IN), normal(N, F_IN, seed=1)
+    started: list[bool] = []
 
     def overtaken() -> TensorCache:
         """Stands for a switch of threads in the middle of `get`: the other one runs through."""

@@ -114,7 +114,7 @@ def test_a_mass_that_is_learned_past_the_bound_keeps_checkpoints_from_then_on(
 def test_a_learned_mass_does_not_grow_under_an_implicit_scheme() -> None:
     model = network("klein-gordon", scheme="newmark", learn_mass=True)
     with torch.no_grad():
-        model.laplacian.mass.fill_(3.8)  # type: ignore[union-attr]
+        model.laplacian.get_parameter("mass").fill_(3.8)
     assert isinstance(states_of(model), Reversed)
 
 
