@@ -18,6 +18,7 @@ from dense import close
 from graphs import AWKWARD_NODES, AWKWARD_WEIGHTS, NO_EDGES, awkward, edge_lists, edges
 from gwn import GWNError
 from gwn.adjacency import Adjacency, adjacency_of, normalised_adjacency
+from tolerance import rounding
 
 
 def build(edge_index: Tensor, nodes: int, weight: Tensor | None = None, **options: object) -> Adjacency:
@@ -52,6 +53,29 @@ def test_directed_edges_use_the_in_degree_on_both_sides() -> None:
     # 0 -> 2, 1 -> 2, 2 -> 0: in-degrees 1, 0, 2; node 1 has none, so its message vanishes
     S = matrix(build(edges((0, 2), (1, 2), (2, 0)), 3, directed=True))
     close(S, [[0, 0, 2**-0.5], [0, 0, 0], [2**-0.5, 0, 0]])
+
+
+def test_arcs_from_a_node_without_in_arcs_stay_in_plain_and_random_walk() -> None:
+    # 0 -> 1, 1 -> 2, 2 -> 1: node 0 has no in-arc, so S has no entry for its arc, but A and P have
+    found = build(edges((0, 1), (1, 2), (2, 1)), 3, directed=True)
+    assert found.plain.csr.to_dense().tolist() == [[0, 0, 0], [1, 0, 1], [0, 1, 0]]
+    assert matrix(found.random_walk).tolist() == [[0, 0, 0], [0.5, 0, 0.5], [0, 1, 0]]
+
+
+@pytest.mark.parametrize("self_loops", ["none", "keep", "add"])
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_plain_is_a_and_random_walk_divides_its_rows(self_loops: str, directed: bool, weighted: bool) -> None:
+    weight = AWKWARD_WEIGHTS if weighted else None
+    found = build(awkward(), AWKWARD_NODES, weight, directed=directed, self_loops=self_loops)
+    A = dense.adjacency(awkward(), AWKWARD_NODES, weight, directed, self_loops)
+    close(found.plain.csr.to_dense(), A, rounding(4))
+    sums = A.sum(1, keepdims=True)
+    close(matrix(found.random_walk), np.divide(A, sums, out=np.zeros_like(A), where=sums > 0), rounding(4))
+
+
+def test_an_undirected_graph_keeps_no_second_copy_of_its_weights() -> None:
+    assert build(awkward(), AWKWARD_NODES, AWKWARD_WEIGHTS).weight is None
 
 
 def test_repeated_edges_count_once_and_their_weights_add_up() -> None:
@@ -196,6 +220,27 @@ def test_weights_decide_too() -> None:
     changed = cached(edge_index, weight, 3)
     assert changed is not weighted
     close(matrix(changed), matrix(normalised_adjacency(edge_index, torch.tensor([7.0, 2.0]), 3)), 1e-6)
+
+
+def test_weights_changed_in_inference_mode_give_a_new_operator() -> None:
+    edge_index = edges((0, 1), (1, 2))
+    with torch.inference_mode():
+        weight = torch.tensor([1.0, 2.0])
+        cached(edge_index, weight, 3)
+        weight[0] = 7.0
+        assert cached(edge_index, weight, 3).degree.tolist() == [7.0, 9.0, 2.0]
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_what_was_first_asked_for_in_inference_mode_may_be_trained_with(directed: bool) -> None:
+    found = cached(awkward(), None, AWKWARD_NODES, directed=directed)
+    pair = edges((0, 1))
+    with torch.inference_mode():
+        made = cached(pair, None, 2)
+        walk, plain, affine = found.random_walk.matrix, found.plain, found.affine(2.0, 0.5)
+        row, (_, order) = found.matrix.pattern.row, found.matrix.pattern.transpose
+    for tensor in (made.degree, walk.values, plain.values, affine.values, row, order):
+        assert not tensor.is_inference()
 
 
 @pytest.mark.parametrize("weighted", [False, True])

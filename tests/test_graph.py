@@ -13,6 +13,7 @@ from torch_geometric.data import Data
 
 from graphs import edges, normal
 from gwn import Graph, GWNError
+from gwn.adjacency import normalised_adjacency
 
 
 def graph(**changes: Any) -> Graph:
@@ -133,7 +134,23 @@ def test_from_pyg_takes_weights_from_either_place() -> None:
         weight = Graph.from_pyg(Data(x=x, edge_index=pairs, **given)).edge_weight
         assert weight is not None
         assert weight.tolist() == [1.0, 2.0]
-    assert Graph.from_pyg(Data(x=x, edge_index=pairs, edge_attr=torch.ones(2, 3))).edge_weight is None
+    for other in (torch.ones(2, 3), torch.tensor([0, 1]), torch.tensor([[0], [1]]), torch.tensor([False, True])):
+        assert Graph.from_pyg(Data(x=x, edge_index=pairs, edge_attr=other)).edge_weight is None
+
+
+def test_weights_of_one_pair_are_joined_as_each_door_says() -> None:
+    """The example of `undirected_edges` and of the quickstart: tables take means, tensors are a matrix."""
+    ends, weights = {"source": [0, 1, 1, 1], "target": [1, 0, 2, 2]}, [1.0, 3.0, 2.0, 5.0]
+    table = Graph.from_tables({"x": [0.5, 1.5, 2.5]}, {**ends, "weight": weights}, weight="weight")
+    assert table.edge_weight is not None
+    assert dict(zip(map(tuple, table.edge_index.t().tolist()), table.edge_weight.tolist(), strict=True)) == {
+        (0, 1): 2.0,
+        (1, 0): 2.0,
+        (1, 2): 3.5,
+        (2, 1): 3.5,
+    }
+    matrix = normalised_adjacency(torch.tensor(list(ends.values())), torch.tensor(weights), 3)
+    assert matrix.degree.tolist() == [3.0, 10.0, 7.0]
 
 
 def test_from_pyg_without_features_says_so() -> None:
@@ -155,6 +172,20 @@ def test_from_scipy_entry_i_j_is_the_edge_from_j_to_i() -> None:
     assert Graph.from_scipy(sp.coo_matrix(([1, 1], ([0, 1], [2, 0])), shape=(3, 3)), np.eye(3)).edge_weight is None
     with pytest.raises(GWNError, match="2 x 3; it must be square"):
         Graph.from_scipy(sp.coo_matrix((2, 3)), np.eye(2))
+
+
+def test_entries_stored_several_times_are_their_sum() -> None:
+    twice = sp.coo_matrix(([1, 1, 1], ([1, 1, 2], [0, 0, 1])), shape=(3, 3))
+    unsummed = sp.csr_matrix(([1, 1, 1], [0, 0, 1], [0, 0, 2, 3]), shape=(3, 3))
+    for given in (twice, unsummed):
+        found = Graph.from_scipy(given, np.eye(3))
+        assert found.edge_index.t().tolist() == [[0, 1], [1, 2]]
+        assert found.edge_weight is not None
+        assert found.edge_weight.tolist() == [2.0, 1.0]
+        assert given.nnz == 3, "the caller's matrix is left as it is"
+        table = Graph.from_tables({"a": [0.5, 1.5, 2.5]}, given, directed=True)
+        assert table.edge_weight is not None
+        assert table.edge_weight.tolist() == [2.0, 1.0]
 
 
 def network() -> nx.Graph:

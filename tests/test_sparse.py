@@ -153,9 +153,22 @@ def test_cache_is_not_fooled_by_many_short_lived_tensors() -> None:
     assert len(cache._entries) == 1
 
 
-def test_cache_takes_tensors_made_in_inference_mode() -> None:
+def test_cache_keeps_nothing_for_tensors_made_in_inference_mode() -> None:
     cache = TensorCache()
     with torch.inference_mode():
         anchor = torch.zeros(3)
-        first = cache.get(anchor, "a", Thing)
-        assert cache.get(anchor, "a", Thing) is first
+        assert cache.get(anchor, "a", lambda: int(anchor[0])) == 0
+        anchor[0] = 5.0  # nobody can see that it was changed
+        assert cache.get(anchor, "a", lambda: int(anchor[0])) == 5
+    assert cache._entries == {}
+
+
+def test_what_is_kept_in_inference_mode_may_be_trained_with() -> None:
+    cache, anchor = TensorCache(), torch.ones(3)
+    with torch.inference_mode():
+        kept = cache.get(anchor, "a", lambda: anchor * 2)
+        assert torch.is_inference_mode_enabled()
+    assert not kept.is_inference()
+    with torch.no_grad():
+        cache.get(anchor, "b", lambda: anchor * 2)
+        assert not torch.is_grad_enabled()

@@ -390,7 +390,16 @@ def test_asymmetric_attention_is_examined_as_it_is(nodes: int) -> None:
     assert (found.low, found.high) == pytest.approx((min(e[0] for e in ends), max(e[1] for e in ends)), abs=1e-5)
     assert found.amplification == pytest.approx(np.linalg.norm(run, 2), rel=2e-2)
     assert found.largest_tau == 0.0
-    assert next(model.parameters()).dtype == torch.float32, "the network is given back as it was"
+    assert next(model.parameters()).dtype == torch.float32, "the network is left as it was"
+
+
+def test_the_network_is_not_moved_to_be_examined() -> None:
+    """Neither to another type nor to another device: what an optimiser holds is still what it computes with."""
+    model = network("fa", steps=2)
+    before = [parameter.detach() for parameter in model.parameters()]
+    analyse(model, graph_of(random_edges(20, 50), 20))
+    after = list(model.parameters())
+    assert [tensor.data_ptr() for tensor in before] == [parameter.data_ptr() for parameter in after]
 
 
 @pytest.mark.parametrize("attention", ["first", "every"])

@@ -15,7 +15,7 @@ from torch import Tensor
 from gwn.errors import GWNError
 from gwn.graph import check_edges
 from gwn.registry import require_known
-from gwn.sparse import Pattern, SparseMatrix, TensorCache
+from gwn.sparse import Pattern, SparseMatrix, TensorCache, lasting
 
 SELF_LOOPS = ("none", "keep", "add")
 KEPT_MATRICES = 16
@@ -31,6 +31,8 @@ class Adjacency:
     symmetric              whether the matrix is; `P` of an undirected graph is not
     directed, self_loops   how the edges were read, see `normalised_adjacency`
     node_numbers           [N] what its nodes are called in the whole graph, where it is a part of one
+    weight                 A of every entry, where the graph is directed: S has no arcs from nodes without in-arcs, so
+                           that A does not follow from it. None where it does
     """
 
     matrix: SparseMatrix
@@ -41,6 +43,7 @@ class Adjacency:
     directed: bool
     self_loops: str
     node_numbers: Tensor | None = None
+    weight: Tensor | None = None
     _affine: dict[tuple[float, float], SparseMatrix] = field(default_factory=dict, repr=False)
 
     @property
@@ -55,25 +58,37 @@ class Adjacency:
 
     def affine(self, a: float, b: float) -> SparseMatrix:
         """`a I + b S`, kept for the next step and the next epoch."""
-        key = (a, b)
-        if key not in self._affine:
+        known = self._affine.get((a, b))
+        if known is None:
             if len(self._affine) >= KEPT_MATRICES:  # a search tries many step lengths on one graph
-                del self._affine[next(iter(self._affine))]
-            values = torch.add(self.eye * a, self.matrix.values, alpha=b)
-            self._affine[key] = self.matrix.with_values(values)
-        return self._affine[key]
+                self._affine.pop(next(iter(self._affine)), None)  # another thread may have been first
+            with lasting():
+                known = self.matrix.with_values(torch.add(self.eye * a, self.matrix.values, alpha=b))
+            self._affine[a, b] = known
+        return known
 
     @cached_property
+    @lasting()
     def random_walk(self) -> Adjacency:
-        """`P = D^-1 A = D^-1/2 S D^1/2` on the same pattern: rows sum to one, the spectrum is that of `S`."""
-        pattern, root = self.matrix.pattern, self.degree.sqrt()
-        inverse = torch.where(root > 0, 1 / root, torch.zeros_like(root))
-        values = self.matrix.values * inverse.index_select(0, pattern.row) * pattern.of_columns(root)
+        """`P = D^-1 A` on the same pattern: rows sum to one, the spectrum is that of `S`.
+
+        `D^-1/2 S D^1/2` is the same where every arc starts at a node with a degree, as all do in an undirected graph.
+        """
+        pattern = self.matrix.pattern
+        divisor = self.degree.sqrt() if self.weight is None else self.degree
+        inverse = torch.where(divisor > 0, 1 / divisor, torch.zeros_like(divisor)).index_select(0, pattern.row)
+        if self.weight is None:
+            values = self.matrix.values * inverse * pattern.of_columns(divisor)
+        else:
+            values = self.weight * inverse
         return replace(self, matrix=self.matrix.with_values(values), symmetric=False, _affine={})
 
     @cached_property
+    @lasting()
     def plain(self) -> SparseMatrix:
         """`A` itself on the same pattern, without the normalisation: 1 or the weight for every edge."""
+        if self.weight is not None:
+            return self.matrix.with_values(self.weight)
         pattern, root = self.matrix.pattern, self.degree.sqrt()
         return self.matrix.with_values(
             self.matrix.values * root.index_select(0, pattern.row) * pattern.of_columns(root)
@@ -109,7 +124,8 @@ def adjacency_of(
 ) -> Adjacency:
     """`S` for these edges, computed on first use and kept for as long as the caller keeps the edge tensors.
 
-    An `Adjacency` in the place of the edges is what is wanted already; it is checked, and returned as it is.
+    Weights given several times for one pair of nodes: see `normalised_adjacency`. An `Adjacency` in the place of the
+    edges is what is wanted already; it is checked, and returned as it is.
     """
     if isinstance(edge_index, Adjacency):
         if edge_weight is not None:
@@ -142,7 +158,8 @@ def normalised_adjacency(
     directed    False: `A <- max(A, A^T)`, the paper's simple undirected graph. True: edges as given, in-degree on
                 both sides, as the reference code has it.
     self_loops  "none" drops them (paper), "keep" leaves existing ones, "add" gives one to every node without.
-    Weights of repeated edges add up; unweighted repeated edges count once.
+    Weights of repeated edges add up, then the larger direction counts; unweighted repeated edges count once. Tables
+    are read by another rule, the mean of all weights of a pair: `gwn.graph.undirected_edges`.
     """
     require_known("self_loops", self_loops, SELF_LOOPS)
     if edge_weight is not None and edge_weight.requires_grad:
@@ -176,6 +193,7 @@ def normalised_adjacency(
         symmetric=not directed,
         directed=directed,
         self_loops=self_loops,
+        weight=weight if directed else None,
     )
 
 

@@ -7,9 +7,17 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from gwn import kernels
+from gwn.errors import GWNError
 from gwn.sparse import Pattern, SparseMatrix
 
 LEVELS = 1 << 16
+
+
+def check_dropout(**shares: float) -> None:
+    """Refuse a probability outside of [0, 1), by the name that it was given under."""
+    for name, share in shares.items():
+        if not 0.0 <= share < 1.0:
+            raise GWNError(f"{name} must be in [0, 1); got {share}")
 
 
 def dropout(x: Tensor, p: float, training: bool, numbers: Tensor | None = None) -> Tensor:

@@ -115,6 +115,7 @@ def _adjacency(
         symmetric=not directed,
         directed=directed,
         self_loops=self_loops,
+        weight=weight if directed else None,
         **extra,
     )
 

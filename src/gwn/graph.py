@@ -28,7 +28,8 @@ class Graph:
 
     x            [N, f] floating point, dense or sparse CSR
     edge_index   [2, E] integer, PyTorch Geometric's order (source, target)
-    edge_weight  [E] non-negative, or None for weight one
+    edge_weight  [E] non-negative, or None for weight one; networks add those of repeated edges up, see
+                 `gwn.adjacency.normalised_adjacency`
     y            [N] what is to be predicted, or None: int64 classes, `UNLABELLED` (-1) where a node's is not known; or
                  floating-point numbers, NaN where a node's is not known, which makes it a regression
     """
@@ -176,7 +177,7 @@ class Graph:
         label     column of the class; an empty cell is a node to predict
         id        column of the node id; without it the column (or the data frame's index) that holds the ids which
                   the edges name, else the row number from 0
-        weight    column of the edge weight
+        weight    column of the edge weight; a pair of nodes has the mean of all its rows, unless `directed`
         source, target   columns of the edge's ends; without them found by name, else by the ids that they hold
         drop      columns of `nodes` that are not features
         text      columns of `nodes` whose words are features
@@ -204,14 +205,18 @@ class Graph:
 
     @classmethod
     def from_pyg(cls, data: Any, *, task: str = "classification", **names: Any) -> Graph:
-        """From a `torch_geometric.data.Data` with `x`, `edge_index` and, where known, `y` and `edge_weight`."""
+        """From a `torch_geometric.data.Data` with `x`, `edge_index` and, where known, `y` and `edge_weight`.
+
+        Without `edge_weight`, an `edge_attr` of one floating-point number an edge is the weight. Whole numbers there
+        are types of edges and are not read: type 0 would delete its edges.
+        """
         x = getattr(data, "x", None)
         if x is None:
             raise GWNError("the PyG data object has no node features `x`; add some, for example with a PyG transform")
         y = getattr(data, "y", None)
         weight = getattr(data, "edge_weight", None)
         attr = getattr(data, "edge_attr", None)
-        if weight is None and attr is not None and (attr.dim() == 1 or attr.shape[1] == 1):
+        if weight is None and attr is not None and attr.is_floating_point() and attr.numel() == attr.shape[0]:
             weight = attr.reshape(-1)
         return cls(
             x=x if x.is_floating_point() else x.float(),
@@ -224,9 +229,7 @@ class Graph:
     @classmethod
     def from_scipy(cls, adjacency: Any, x: Any, y: Any = None, *, task: str = "classification", **names: Any) -> Graph:
         """From a SciPy sparse adjacency matrix `A` (entry `A[i, j]` is the edge `j -> i`) and a feature matrix."""
-        coo = adjacency.tocoo()
-        if coo.shape[0] != coo.shape[1]:
-            raise GWNError(f"the adjacency matrix is {coo.shape[0]} x {coo.shape[1]}; it must be square")
+        coo = entries_once(adjacency)
         edge_index = torch.from_numpy(np.stack([coo.col, coo.row]).astype(np.int64))
         weight = None if np.all(coo.data == 1) else torch.from_numpy(coo.data.astype(np.float32))
         return cls(
@@ -278,6 +281,16 @@ class Graph:
         )
 
 
+def entries_once(adjacency: Any) -> Any:
+    """A square SciPy matrix in COO form, every entry once: one that is stored several times means the sum."""
+    rows, columns = adjacency.shape
+    if rows != columns:
+        raise GWNError(f"the adjacency matrix is {rows} x {columns}; it must be square")
+    csr = adjacency.tocsr(copy=True)
+    csr.sum_duplicates()
+    return csr.tocoo()
+
+
 def find_node(graph: Graph, name: str, option: str) -> int:
     """A node by the user's id, or by its number where nodes have no ids; `option` is where the name was given."""
     if graph.node_ids is not None and name in graph.node_ids:
@@ -300,8 +313,10 @@ def undirected(graph: Graph) -> Graph:
 def undirected_edges(edge_index: Tensor, edge_weight: Tensor | None, num_nodes: int) -> tuple[Tensor, Tensor | None]:
     """Both directions of every edge once, sorted, no self-loops.
 
-    The weight of a pair is the mean of the weights given for it, so that a graph which is already undirected keeps
-    its weights.
+    The weight of a pair is the mean of the weights given for it in either direction, so that a graph which is already
+    undirected keeps its weights. This is how tables are read; a network that is given arcs as tensors takes them as a
+    matrix, `gwn.adjacency.normalised_adjacency`: repeated arcs add up, then the larger direction counts. So the arcs
+    a->b 1, b->a 3, b->c 2, b->c 5 are 2 and 3.5 here, and 3 and 7 there.
     """
     keep = edge_index[0] != edge_index[1]
     kept = edge_index[:, keep].long()

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import warnings
 import weakref
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
@@ -29,6 +30,16 @@ BLOCK_EDGES = 1 << 16
 """Edges handled at a time where there is no CSR kernel, so that no row per edge of the whole graph is written."""
 
 T = TypeVar("T")
+
+
+@contextmanager
+def lasting() -> Iterator[None]:
+    """For what is computed once and kept: also inside inference mode, tensors made here may be used in training."""
+    if torch.is_inference_mode_enabled():
+        with torch.inference_mode(False), torch.no_grad():  # leaving inference mode alone would record gradients
+            yield
+    else:
+        yield
 
 
 def has_csr_kernels(device: torch.device) -> bool:
@@ -57,12 +68,14 @@ class Pattern:
         return int(self.col.numel())
 
     @cached_property
+    @lasting()
     def row(self) -> Tensor:
         """Row of every entry, int32."""
         rows = torch.arange(self.shape[0], dtype=torch.int32, device=self.crow.device)
         return torch.repeat_interleave(rows, self.crow.diff(), output_size=self.nnz)
 
     @cached_property
+    @lasting()
     def transpose(self) -> tuple[Pattern, Tensor]:
         """The transposed pattern, and the order in which it takes this pattern's values."""
         order = torch.argsort(self.col.long() * self.shape[0] + self.row.long())
@@ -227,25 +240,32 @@ def entries_of(crow: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
 
 
 class TensorCache:
-    """What was derived from a tensor, kept for as long as that tensor lives and is not changed in place."""
+    """What was derived from a tensor, kept for as long as that tensor lives and is not changed in place.
+
+    A tensor made in inference mode does not say when it was changed, so nothing is kept for it.
+    """
 
     def __init__(self) -> None:
         self._entries: dict[int, tuple[weakref.ref[Tensor], int, dict[Hashable, Any]]] = {}
 
     def get(self, anchor: Tensor, key: Hashable, build: Callable[[], T]) -> T:
         """The value stored for `anchor` and `key`, built on first use."""
-        name, version = id(anchor), 0 if anchor.is_inference() else anchor._version
+        if anchor.is_inference():
+            return build()
+        name, version = id(anchor), anchor._version
         entry = self._entries.get(name)
         if entry is None or entry[0]() is not anchor or entry[1] != version:
             entry = (weakref.ref(anchor, lambda ref: self._forget(name, ref)), version, {})
             self._entries[name] = entry
-        if key not in entry[2]:
-            entry[2][key] = build()
-        value: T = entry[2][key]
+        kept = entry[2]
+        if key not in kept:
+            with lasting():
+                kept[key] = build()
+        value: T = kept[key]
         return value
 
     def _forget(self, name: int, ref: weakref.ref[Tensor]) -> None:
         """Drop the entry of a dead tensor, unless its id already belongs to a new one."""
         entry = self._entries.get(name)
         if entry is not None and entry[0] is ref:
-            del self._entries[name]
+            self._entries.pop(name, None)  # another thread may have been first

@@ -1,7 +1,8 @@
 """Stability, told truthfully: spectra, growth per step, the largest stable step, amplification over a run.
 
-A mode with `L_a v = mu v` follows `r² - (2 + tau² mu) r + 1 = 0` under leapfrog. The two roots multiply to one, so the
-scheme is bounded if and only if every `mu` lies in [-4 / tau², 0]; other schemes have other roots (`Scheme.growth`).
+A mode with `L_a v = mu v` follows `r² - (2 + tau² mu) r + 1 = 0` under leapfrog. The two roots multiply to one, so no
+mode grows exponentially if and only if every `mu` lies in [-4 / tau², 0]; at an end of it the roots are double, and the
+mode drifts, linearly at most. Other schemes have other roots (`Scheme.growth`).
 With attention, alpha(n) is held at what the network computes on the given graph, and the linear recurrence that this
 leaves is examined.
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
@@ -77,23 +79,19 @@ class Stability:
 def analyse(model: GWN, graph: Graph) -> Stability:
     """The stability of a network's dynamics on a graph; with attention, of the operator that it has learned."""
     graph = graph.to("cpu", torch.float64)
-    original = next(model.parameters()).dtype
-    model = model.to("cpu", torch.float64)
-    try:
-        linear = _linear(model, graph)
-        low, high = _interval(linear, graph.num_nodes)
-        growth, amplified = _growth_and_amplification(model, linear, graph.num_nodes, (low, high))
-        return Stability(
-            tau=model.scheme.tau,
-            steps=model.num_steps,
-            low=low,
-            high=high,
-            growth=growth,
-            amplification=amplified,
-            largest_tau=math.nan if model.directed else model.scheme.largest_stable_tau(low, high),
-        )
-    finally:
-        model.to(original)
+    model = deepcopy(model).to("cpu", torch.float64)  # the caller's stays where it is
+    linear = _linear(model, graph)
+    low, high = _interval(linear, graph.num_nodes)
+    growth, amplified = _growth_and_amplification(model, linear, graph.num_nodes, (low, high))
+    return Stability(
+        tau=model.scheme.tau,
+        steps=model.num_steps,
+        low=low,
+        high=high,
+        growth=growth,
+        amplification=amplified,
+        largest_tau=math.nan if model.directed else model.scheme.largest_stable_tau(low, high),
+    )
 
 
 def apply(operator: Operator, x: Tensor, n: int = 0) -> Tensor:

@@ -24,6 +24,7 @@ NODES = 60
 SETTINGS: dict[str, dict[str, Any]] = {
     **{name: {"laplacian": name} for name in LAPLACIANS},
     "directed": {"laplacian": "fa", "directed": True, "self_loops": "add", "attention_start": "velocity"},
+    "directed walk": {"laplacian": "random-walk", "directed": True},
     "speed": {"laplacian": "physical", "speed": "channel"},
     "mass": {"laplacian": "klein-gordon", "learn_mass": True},
     "bessel": {"laplacian": "random-walk", "scheme": "bessel", "readout": "trajectory"},

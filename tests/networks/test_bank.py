@@ -11,6 +11,7 @@ from gwn.models.peers.acm_gcn import ACMGCN
 from gwn.models.peers.tuned import TunedGNN
 from gwn.networks.bank import BankGWN
 from gwn.training.config import parse_settings
+from seeds import reseed
 
 NODES, FEATURES, WIDTH, CLASSES = 40, 12, 8, 4
 X = torch.randn(NODES, FEATURES, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
@@ -113,6 +114,13 @@ def test_a_structure_belongs_to_its_graph() -> None:
         bank(structure="velocity")(X[:10], EDGES[:, :0])
 
 
+@pytest.mark.parametrize("name", ["dropout", "input_dropout"])
+@pytest.mark.parametrize("share", [-0.1, 1.0, 1.5, math.nan])
+def test_a_share_that_cannot_be_dropped_is_refused(name: str, share: float) -> None:
+    with pytest.raises(GWNError, match=rf"^{name} must be in \[0, 1\); got {share}$"):
+        BankGWN(FEATURES, WIDTH, CLASSES, **{name: share})  # type: ignore[arg-type]
+
+
 def test_ego_without_an_encoder_is_refused() -> None:
     with pytest.raises(GWNError, match="set ego=false"):
         model_spec("gwn-bank").build(3, 2, encoder=False)
@@ -125,6 +133,17 @@ def test_waves_follow_the_arcs_as_they_are_told() -> None:
     assert torch.equal(both(X, EDGES), both(X, EDGES.flip(0)))
     assert not torch.allclose(stored(X, EDGES), reversed_(X, EDGES))
     assert not torch.allclose(stored(X, EDGES), both(X, EDGES))
+
+
+def test_the_structure_sees_arcs_from_nodes_without_in_arcs() -> None:
+    reseed(2)
+    settings = {"structure": "channel", "direction": "stored", "activation": "tanh", "dropout": 0.0}
+    model = BankGWN(FEATURES, WIDTH, CLASSES, **settings).double()  # type: ignore[arg-type]
+    model(X[:3], torch.tensor([[0, 1, 2], [1, 2, 1]])).square().sum().backward()  # nobody points to node 0
+    assert model.first.edges is not None
+    weight = model.first.edges.weight.grad
+    assert weight is not None
+    assert weight.abs().sum(1).min() > 0
 
 
 def test_a_deep_stack_of_blocks_learns_and_keeps_its_scale() -> None:

@@ -8,11 +8,15 @@ import pickle
 import pytest
 import torch
 
+import gwn.networks.precomputed
 import gwn.networks.wave
 from graphs import normal, random_edges, toy_dataset
 from gwn import GWN, GWNError
+from gwn.adjacency import adjacency_of
 from gwn.data import make_splits
-from gwn.sparse import dense_to_csr
+from gwn.networks.bank import BankGWN
+from gwn.networks.precomputed import FeatureCache
+from gwn.sparse import TensorCache, dense_to_csr
 from gwn.training import TrainConfig, fit
 from seeds import reseed
 
@@ -67,6 +71,62 @@ def test_a_new_graph_or_a_changed_one_is_propagated_again(monkeypatch: pytest.Mo
     torch.testing.assert_close(fast(x, other, rows=rows), plain(x, other, rows=rows))
     x[0] += 1.0
     torch.testing.assert_close(fast(x, edges, rows=rows), plain(x, edges, rows=rows))
+
+
+def test_features_that_want_a_gradient_are_refused() -> None:
+    plain, fast = pair()
+    x, edges = normal(N, F_IN).requires_grad_(), random_edges(N, 60)
+    with pytest.raises(GWNError, match=r"x requires a gradient; .* detach it, or set precompute=False"):
+        fast(x, edges)
+    torch.testing.assert_close(fast(x.detach(), edges), plain(x, edges))
+    with torch.no_grad():  # nothing is lost where no gradient is taken
+        torch.testing.assert_close(fast(x, edges), plain(x, edges))
+
+
+def test_a_bank_that_could_precompute_gives_its_input_a_gradient() -> None:
+    reseed(0)
+    bank = BankGWN(F_IN, 8, 3, num_layers=1, encoder=False, ego=False, dropout=0.0, precompute=True).double()
+    x = normal(N, F_IN).requires_grad_()
+    bank(x, random_edges(N, 60)).square().sum().backward()
+    assert x.grad is not None
+    assert x.grad.abs().sum() > 0
+
+
+def test_a_thread_gets_its_own_features_though_another_asks_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    cache, edges = FeatureCache(), random_edges(N, 60)
+    adjacency = adjacency_of(edges, None, N, dtype=torch.float64)
+    mine, other = normal(N, F_IN), normal(N, F_IN, seed=1)
+    started: list[bool] = []
+
+    def overtaken() -> TensorCache:
+        """Stands for a switch of threads in the middle of `get`: the other one runs through."""
+        if not started:
+            started.append(True)
+            assert cache.get(adjacency, other, None, lambda: torch.tensor(1)) == 1
+        return TensorCache()
+
+    monkeypatch.setattr(gwn.networks.precomputed, "TensorCache", overtaken)
+    assert cache.get(adjacency, mine, None, lambda: torch.tensor(0)) == 0
+    assert started
+
+
+def test_features_changed_in_inference_mode_are_propagated_again() -> None:
+    plain, fast = pair()
+    edges = random_edges(N, 60)
+    with torch.inference_mode():
+        x = normal(N, F_IN)
+        fast(x, edges)
+        x[0] += 1.0
+        torch.testing.assert_close(fast(x, edges), plain(x, edges))
+
+
+def test_training_goes_on_after_a_first_call_in_inference_mode() -> None:
+    _, fast = pair()
+    x, edges, rows = normal(N, F_IN), random_edges(N, 60), torch.arange(5)
+    with torch.inference_mode():
+        fast(x, edges, rows=rows)
+    fast(x, edges, rows=rows).square().sum().backward()
+    assert fast.head.first.weight.grad is not None
 
 
 def test_cache_is_not_copied_with_the_model() -> None:

@@ -89,6 +89,35 @@ def test_above_its_bound_even_a_physical_operator_keeps_checkpoints() -> None:
     assert isinstance(states_of(model), Checkpoints)
 
 
+@pytest.mark.parametrize("speed", ["none", "scalar"])
+def test_a_mass_that_is_learned_past_the_bound_keeps_checkpoints_from_then_on(
+    speed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = network("klein-gordon", learn_mass=True, speed=speed)
+    mass = next(parameter for name, parameter in model.named_parameters() if name.endswith("mass"))
+    assert isinstance(states_of(model), Reversed)
+    with torch.no_grad():
+        mass.fill_(3.8)  # 2 + m² = 16.44, and a step of 0.5 bears 16
+    out = wave_of(model)
+    assert isinstance(out.grad_fn.states, Checkpoints)  # type: ignore[union-attr]
+    (found,) = torch.autograd.grad(out, mass, torch.ones_like(out))
+    monkeypatch.setattr(sys.modules["gwn.schemes.integrate"], "states_for", lambda steps, **_: KeepAll(steps))
+    out = wave_of(model)
+    (expected,) = torch.autograd.grad(out, mass, torch.ones_like(out))
+    close(found, expected, rounding(LONG**2))
+    monkeypatch.undo()
+    with torch.no_grad():
+        mass.fill_(3.7)  # 15.69: back within the bound
+    assert isinstance(states_of(model), Reversed)
+
+
+def test_a_learned_mass_does_not_grow_under_an_implicit_scheme() -> None:
+    model = network("klein-gordon", scheme="newmark", learn_mass=True)
+    with torch.no_grad():
+        model.laplacian.get_parameter("mass").fill_(3.8)
+    assert isinstance(states_of(model), Reversed)
+
+
 @pytest.mark.parametrize("laplacian", ["sym", "physical", "klein-gordon", "random-walk"])
 @pytest.mark.parametrize("scheme", ["leapfrog", "damped", "heat"])
 def test_a_fixed_operator_keeps_nothing(laplacian: str, scheme: str) -> None:

@@ -8,6 +8,7 @@ import pytest
 import torch
 from optuna.distributions import FloatDistribution
 from optuna.trial import FrozenTrial, TrialState, create_trial
+from torch import Tensor
 
 from gwn import GWNError
 from gwn.training.metrics import cross_fitted
@@ -79,6 +80,22 @@ def test_a_finalist_trains_on_splits_the_search_never_saw(
     assert first.score is not None
     assert 0.0 < first.score <= 1.0
     assert score_finalist(search, trial(0.9, 0.2), 3).score == first.score
+
+
+@pytest.mark.parametrize("select", ["score", "loss"])
+def test_the_epoch_is_chosen_as_training_chooses_it(
+    select: str, make_search: MakeSearch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finalist, asked = trial(0.9, 0.2), []
+    finalist.user_attrs[TRAINING]["select"] = select
+
+    def watched(logits: Tensor, y: Tensor, metric: str, select: str = "score") -> float:
+        asked.append(select)
+        return cross_fitted(logits, y, metric, select)
+
+    monkeypatch.setitem(score_finalist.__globals__, "cross_fitted", watched)
+    assert score_finalist(make_search(model="mlp"), finalist, 1).score is not None
+    assert asked == [select]
 
 
 def test_one_that_cannot_be_trained_has_no_score(make_search: MakeSearch) -> None:

@@ -29,7 +29,7 @@ from gwn.data.node_ids import choose_id_column, different_ids
 from gwn.data.schema import FeatureSchema
 from gwn.data.tables import Table, read_table
 from gwn.errors import GWNError
-from gwn.graph import Graph
+from gwn.graph import Graph, entries_once
 
 NODES, EDGES = Path("nodes"), Path("edges")
 SOURCE, TARGET, WEIGHT = "source", "target", "weight"
@@ -279,9 +279,7 @@ def _edge_table(edges: Any) -> tuple[Table, bool, bool]:
         table = _networkx_edges(edges)
         return table, WEIGHT in table.columns, False
     if hasattr(edges, "tocoo"):
-        coo = edges.tocoo()
-        if coo.shape[0] != coo.shape[1]:
-            raise GWNError(f"the adjacency matrix is {coo.shape[0]} x {coo.shape[1]}; it must be square")
+        coo = entries_once(edges)
         weights = None if np.all(coo.data == 1) else coo.data.astype(np.float64)
         return _pairs(coo.col, coo.row, weights), weights is not None, True
     found = _table(EDGES, edges)

@@ -30,6 +30,7 @@ class Rows:
     crow, col     [n + 1], [entries] these rows of S, columns by their new numbers
     values        [entries] of S, and `degree` [n]; `symmetric`, `directed` and `self_loops` as in `Adjacency`
     x, y          [n, f] features, dense or CSR; [n] labels
+    weight        [entries] of A, where the graph is directed
     """
 
     bounds: Tensor
@@ -43,6 +44,7 @@ class Rows:
     self_loops: str
     x: Tensor
     y: Tensor
+    weight: Tensor | None = None
 
     def to_message(self) -> Message:
         """What the leader sends; sparse features as their three tensors."""
@@ -83,6 +85,7 @@ def cut(graph: Graph, adjacency: Adjacency, owner: Tensor) -> list[Rows]:
                 self_loops=adjacency.self_loops,
                 x=take_rows(graph.x, nodes),
                 y=graph.labels[nodes],
+                weight=None if adjacency.weight is None else adjacency.weight[entries],
             )
         )
     return rows
@@ -120,18 +123,24 @@ class Part:
         halo, place = torch.unique(rows.col[~own], return_inverse=True)
         inner, inner_order = _pattern(row[own], rows.col[own] - low, (size, size))
         outer, outer_order = _pattern(row[~own], place, (size, halo.numel()))
-        values = torch.cat([rows.values[own][inner_order], rows.values[~own][outer_order]]).to(group.device)
+
+        def placed(entries: Tensor) -> Tensor:
+            """Entries of these rows in the order of the pattern."""
+            return torch.cat([entries[own][inner_order], entries[~own][outer_order]]).to(group.device)
+
+        values, weight = placed(rows.values), None if rows.weight is None else placed(rows.weight)
         exchange = Exchange.plan(group, rows.bounds, halo)
         pattern = HaloPattern.join(_to(inner, group.device), _to(outer, group.device), exchange)
         adjacency = Adjacency(
             matrix=HaloMatrix(pattern, values),
             eye=(pattern.row == pattern.col).to(values.dtype),
-            is_edge=values != 0,
+            is_edge=(values if weight is None else weight) != 0,
             degree=rows.degree.to(group.device),
             symmetric=rows.symmetric,
             directed=rows.directed,
             self_loops=rows.self_loops,
             node_numbers=rows.nodes.to(group.device),
+            weight=weight,
         )
         return cls(
             nodes=rows.nodes.to(group.device),

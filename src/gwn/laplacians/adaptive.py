@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from gwn.adjacency import Adjacency
 from gwn.dimension import Dimension
-from gwn.errors import GWNError
+from gwn.dropout import check_dropout
 from gwn.laplacians.attention import AttentionOperator
 from gwn.laplacians.base import Laplacian
 from gwn.registry import require_known
@@ -53,8 +53,7 @@ class FrequencyAdaptive(Laplacian):
         super().__init__(channels, steps, sources)
         require_known("attention_start", attention_start, ATTENTION_START)
         require_known("epsilon", epsilon, EPSILON)
-        if not 0.0 <= attention_dropout < 1.0:
-            raise GWNError(f"attention_dropout must be in [0, 1); got {attention_dropout}")
+        check_dropout(attention_dropout=attention_dropout)
         self.attention_start = attention_start
         self.attention_dropout = attention_dropout
         self.epsilon_kind = epsilon

@@ -76,6 +76,12 @@ class Operator(ABC):
         return ()
 
     @property
+    def interval(self) -> tuple[float, float] | None:
+        """Where the eigenvalues of `L_a` lie on any undirected graph with the present parameters, where these move
+        them; None where what the Laplacian said when it was built still holds."""
+        return None
+
+    @property
     def minus_identity(self) -> Adjacency | None:
         """The graph whose `S - I` this operator is, None where it is another: what a series in S needs."""
         return None

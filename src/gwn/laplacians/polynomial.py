@@ -50,6 +50,13 @@ class PolynomialOperator(Operator):
     def parameters(self) -> tuple[Tensor, ...]:
         return (self.theta,)
 
+    @property
+    def interval(self) -> tuple[float, float]:
+        """`theta_0 ± sum_{k>0} |theta_k|`: the eigenvalues of S lie in [-1, 1]."""
+        first, *others = self.theta.tolist()
+        spread = sum(map(abs, others))
+        return first - spread, first + spread
+
     def advance_(self, n: int, step: Step, x: Tensor, x_prev: Tensor, x0: Tensor) -> Tensor:
         force = x * self.theta[-1]  # Horner: theta_0 x + S (theta_1 x + S (...))
         for theta in reversed(self.theta[:-1]):

@@ -76,6 +76,14 @@ class SpeedOperator(Operator):
     def parameters(self) -> tuple[Tensor, ...]:
         return (*self.inner.parameters, self.squared)
 
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        inner = self.inner.interval
+        if inner is None:  # then the limit of the speed holds
+            return None
+        ends = [float(a) * mu for a in (self.squared.min(), self.squared.max()) for mu in inner]
+        return min(ends), max(ends)
+
     def attention(self, n: int, step: Step, x: Tensor, velocity: Tensor, x0: Tensor) -> Tensor:
         return self.inner.attention(n, step, x, velocity, x0)
 

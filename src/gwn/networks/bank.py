@@ -11,8 +11,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from gwn.adjacency import SELF_LOOPS, Adjacency, adjacency_of
+from gwn.dropout import check_dropout, dropout_mask
 from gwn.dropout import dropout as drop
-from gwn.dropout import dropout_mask
 from gwn.errors import GWNError
 from gwn.networks.dynamics import build_dynamics, dynamics_options
 from gwn.networks.feedforward import ACTIVATIONS, NORMS, Linear, drop_features
@@ -198,8 +198,9 @@ class BankGWN(nn.Module):
         require_known("direction", direction, DIRECTIONS)
         if ego and not (encoder and head):
             raise GWNError("ego=true needs an encoder and a head, which sees what the encoder says; set ego=false")
-        self.dropout = dropout
-        self.input_dropout = dropout if input_dropout is None else input_dropout
+        input_dropout = dropout if input_dropout is None else input_dropout
+        check_dropout(dropout=dropout, input_dropout=input_dropout)
+        self.dropout, self.input_dropout = dropout, input_dropout
         self.direction, self.self_loops, self.edges, self.structure = direction, self_loops, edges, structure
         self.ego, self.residual, self.gated = ego, residual, gate != "sum"
         self.encoder = Linear(in_channels, hidden_channels) if encoder else None

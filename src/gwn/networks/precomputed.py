@@ -25,7 +25,7 @@ from gwn.dropout import dropout_mask
 from gwn.laplacians import Operator
 from gwn.networks.feedforward import Linear
 from gwn.schemes import Scheme, integrate
-from gwn.sparse import SparseMatrix, TensorCache
+from gwn.sparse import SparseMatrix, TensorCache, lasting
 
 BLOCK = 256
 """Feature columns propagated at a time, so that no second [N, f] matrix is needed."""
@@ -83,24 +83,35 @@ def features_times_weights(features: Tensor, weights: ClassWeights) -> Tensor:
     return logits + weights.bias
 
 
+class _Propagated(NamedTuple):
+    """Propagated features, those of some rows, and what they were made from."""
+
+    adjacency: Adjacency
+    x: weakref.ref[Tensor]
+    version: int
+    features: Tensor
+    of_rows: TensorCache
+
+
 class FeatureCache:
     """The propagated features of the graph seen last, and those of its training rows; never saved with a model."""
 
     def __init__(self) -> None:
-        self._made_for: tuple[Adjacency, weakref.ref[Tensor], int] | None = None
-        self._features: Tensor | None = None
-        self._rows = TensorCache()
+        self._known: _Propagated | None = None
 
     def get(self, adjacency: Adjacency, x: Tensor, rows: Tensor | None, build: Callable[[], Tensor]) -> Tensor:
         """The features of `rows`, built where graph or input are new."""
-        known = self._made_for
-        version = 0 if x.is_inference() else x._version
-        if known is None or known[0] is not adjacency or known[1]() is not x or known[2] != version:
-            self._made_for, self._features = (adjacency, weakref.ref(x), version), build()
-            self._rows = TensorCache()
-        features = self._features
-        assert features is not None
-        return features if rows is None else self._rows.get(rows, "rows", lambda: features[rows])
+        if x.is_inference():  # see TensorCache
+            features = build()
+            return features if rows is None else features[rows]
+        # One read and one store, so that threads that share a model never see the features of another graph.
+        known, version = self._known, x._version
+        if known is None or known.adjacency is not adjacency or known.x() is not x or known.version != version:
+            with lasting():
+                known = _Propagated(adjacency, weakref.ref(x), version, build(), TensorCache())
+            self._known = known
+        features = known.features
+        return features if rows is None else known.of_rows.get(rows, "rows", lambda: features[rows])
 
     def __getstate__(self) -> dict[str, Any]:
         return {}

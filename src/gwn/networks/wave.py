@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from gwn.adjacency import SELF_LOOPS, Adjacency, adjacency_of
+from gwn.dropout import check_dropout
 from gwn.dropout import dropout as drop
 from gwn.errors import GWNError
 from gwn.laplacians import LAPLACIANS
@@ -81,9 +82,7 @@ class GWN(nn.Module):
             if size < 1:
                 raise GWNError(f"{name} must be at least 1; got {size}")
         input_dropout = dropout if input_dropout is None else input_dropout
-        for name, share in (("dropout", dropout), ("input_dropout", input_dropout)):
-            if not 0.0 <= share < 1.0:
-                raise GWNError(f"{name} must be in [0, 1); got {share}")
+        check_dropout(dropout=dropout, input_dropout=input_dropout)
         preset = dict(lookup("laplacian", laplacian, LAPLACIANS).reference) if reference else {}
         preset = {key: dropout if value == "dropout" else value for key, value in preset.items()}
         preset_directed, preset_loops = preset.pop("directed", False), preset.pop("self_loops", "none")
@@ -147,7 +146,8 @@ class GWN(nn.Module):
     ) -> Tensor:
         """Logits [N, c], or those of the nodes `rows` alone, which spares the head the others.
 
-        edge_index   [2, E], or an `Adjacency` that was built elsewhere, which holds its weights
+        edge_index    [2, E], or an `Adjacency` that was built elsewhere, which holds its weights
+        edge_weight   [E]; those of repeated edges add up, and of two directions the larger counts, unless `directed`
         """
         if self.precompute:
             return self._precomputed(x, edge_index, edge_weight, rows)
@@ -180,6 +180,10 @@ class GWN(nn.Module):
         self, x: Tensor, edge_index: Tensor | Adjacency, edge_weight: Tensor | None, rows: Tensor | None
     ) -> Tensor:
         """The same function with its linear maps multiplied in another order, see `gwn.networks.precomputed`."""
+        if x.requires_grad and torch.is_grad_enabled():
+            raise GWNError(
+                "x requires a gradient; precompute treats features as constants: detach it, or set precompute=False"
+            )
         p = self.input_dropout if self.training else 0.0
         weights = class_weights(self.phi0.first, self.phi1.first, self.head.first, p)
         adjacency, matrix = self.adjacency(x, edge_index, edge_weight), as_matrix(self.features(x))

@@ -80,11 +80,14 @@ class Scheme(ABC):
             return math.sqrt(-step.x_prev)
         return abs(middle) + math.sqrt(inside)
 
-    def keeps_bounded(self) -> bool:
-        """Whether no mode of the known interval can grow."""
+    def keeps_bounded(self, present: Interval | None = None) -> bool:
+        """Whether no mode of the known interval can grow.
+
+        present   where the eigenvalues lie now, if learning has moved them from there
+        """
         if self.interval is None:
             return False
-        low, high = self.interval
+        low, high = self.interval if present is None else present
         return high <= 0 and -low <= self.stable_limit() * (1 + 1e-9)
 
     def largest_stable_tau(self, low: float, high: float) -> float:

@@ -64,7 +64,8 @@ class _Integrate(torch.autograd.Function):
                 out[n + 1] = x_prev if n == 0 else out[n - 1]
                 operator.advance_(n, scheme.step(n), out[n], out[n + 1], x0)
         else:
-            reversible = scheme.time_symmetric and scheme.keeps_bounded() and operator.reversible
+            may_reverse = needed and scheme.time_symmetric and operator.reversible
+            reversible = may_reverse and scheme.keeps_bounded(operator.interval)
             ctx.states = states = states_for(steps, needed=needed, reversible=reversible)
             out, previous = x.contiguous(), x_prev.clone(memory_format=torch.contiguous_format)
             for n in range(steps):

@@ -12,7 +12,8 @@ class Leapfrog(Scheme):
     """`X(1) = tau phi1 + (I + tau²/2 L_a) phi0`, then `X(n+1) = (2I + tau² L_a) X(n) - X(n-1)`.
 
     The paper's equations for the initial values and the explicit scheme. The source `eps(n) X(0)` of GWN-fa enters
-    from step 1 on. Bounded if and only if the spectrum of `L_a` lies in [-4 / tau², 0].
+    from step 1 on. No mode grows exponentially if and only if the spectrum of `L_a` lies in [-4 / tau², 0]; a mode at
+    an end of it, where the roots are double, drifts linearly at most.
     """
 
     time_symmetric: ClassVar[bool] = True

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from gwn.errors import GWNError
 from gwn.laplacians import Gradients, Laplacian, Operator, Step
-from gwn.schemes.base import Scheme
+from gwn.schemes.base import Interval, Scheme
 
 TOLERANCE = {torch.float32: 1e-6, torch.float64: 1e-13}
 MAX_ITERATIONS = 1000
@@ -66,6 +66,11 @@ class ResolventOperator(Operator):
     @property
     def parameters(self) -> tuple[Tensor, ...]:
         return self.inner.parameters
+
+    @property
+    def interval(self) -> Interval | None:
+        """Of L, not of R: what the bound of the scheme is about."""
+        return self.inner.interval
 
     def solve(self, right: Tensor) -> Tensor:
         """`(I - scale L) Y = right`, each column to a relative residual near rounding."""

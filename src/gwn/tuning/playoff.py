@@ -87,4 +87,5 @@ def _score(search: Search, trial: FrozenTrial, split: Split, config: TrainConfig
     model = build_network(search.model, trial.user_attrs[SETTINGS], config, graph, split)
     model.to(graph.x.device, config.torch_dtype)
     fit(model, graph, split, config, search.dataset.metric, on_validation=lambda logits: epochs.append(logits.clone()))
-    return cross_fitted(torch.stack(epochs), graph.labels[split.val.to(graph.labels.device)], search.dataset.metric)
+    known = graph.labels[split.val.to(graph.labels.device)]
+    return cross_fitted(torch.stack(epochs), known, search.dataset.metric, config.select)
