@@ -25,11 +25,8 @@ from gwn.data.cells import (
     are_codes,
     are_compact_dates,
     choose_date,
-    choose_notation,
     days_of,
-    either_way,
     says_nothing,
-    units_of,
 )
 from gwn.data.tables import Table
 from gwn.errors import GWNError
@@ -407,9 +404,8 @@ def _decide(table: Table, name: str, standardise: bool) -> Column:
         return LeftOut(name=name, note=f"it holds {kind}: left out")
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         return _date(table, name, "")
-    numeric = pa.types.is_floating(kind) or pa.types.is_integer(kind)
-    if numeric and _differs_at_once(table.columns[name]):
-        return _number(table, name, "", standardise)
+    if table.holds_numbers(name) and _differs_at_once(table.columns[name]):
+        return _number(table, name, "", "", standardise)
     cells = table.text(name)
     filled = cells.filter(pc.not_equal(cells, ""))
     missing = len(filled) < table.rows
@@ -424,31 +420,25 @@ def _decide(table: Table, name: str, standardise: bool) -> Column:
         return Boolean(name=name, flag=missing)
     if not pa.types.is_floating(kind) and are_compact_dates(distinct):
         return _date(table, name, COMPACT)
-    notation = "" if numeric else None if are_codes(distinct) else choose_notation(cells, table.decimal_comma)
+    notation, how = (None, "") if are_codes(distinct) else table.notation(name)
     if notation is not None:
-        return _number(table, name, notation, standardise)
+        return _number(table, name, notation, how, standardise)
     written = choose_date(cells)
     if written is not None:
         return _date(table, name, written)
     return _category(table, name, filled, missing)
 
 
-def _number(table: Table, name: str, notation: str, standardise: bool) -> Column:
+def _number(table: Table, name: str, notation: str, how: str, standardise: bool) -> Column:
     column = Number(name=name, notation=notation, plain=not standardise)
-    notes = [f"numbers are read as {notation}"] if notation else []
-    if notation and (units := units_of(table.text(name))):
-        notes.append(f"{' and '.join(units)} left out")
-    elif table.decimal_comma and not notation and (cell := either_way(table.text(name))) is not None:
-        notes.append(f"{cell} is read with decimals, as less than a thousand, which no cell proves")
     values, odd = _numbers_and_notes(column, table)
-    if odd:
-        notes.append(odd)
+    notes = [how, odd]
     known = values[~np.isnan(values)]
     if known.size == 0 or known.min() == known.max():
         return LeftOut(name=name, note="no two finite numbers differ: left out")
     if standardise and is_skewed(known):
         notes.append("skewed: by its quantiles")
-    return replace(column, flag=known.size < values.size, note="; ".join(notes))
+    return replace(column, flag=known.size < values.size, note="; ".join(filter(None, notes)))
 
 
 def _numbers_and_notes(column: Number, table: Table) -> tuple[Floats, str]:

@@ -231,6 +231,10 @@ def load_files(
             task=task,
         )
         schema = replace(schema, no_header=tuple(no_header), skip_unknown=skip_unknown)
+        if weight_column is not None:
+            edge_table.require("weight column", weight_column)
+            notation, note = edge_table.notation(weight_column)
+            schema = replace(schema, weight_notation=notation or "", weight_note=note)
     else:
         schema = _again(schema, node_table, label_column, id_column, weight_column)
     schema = replace(schema, source_column=ends[0], target_column=ends[1], endpoints_given=given)
@@ -304,7 +308,7 @@ def _edges(
 ) -> tuple[Tensor, Tensor | None, dict[str, int]]:
     """Edges [2, E], their weights, and how many were left out, by reason."""
     edge_index, known = _endpoints(table, nodes, ids, schema, ids_of_ends)
-    edge_weight = _weights(table, schema.weight_column)
+    edge_weight = _weights(table, schema)
     dropped: dict[str, int] = {}
     if not bool(known.all()):
         dropped["edges of unknown nodes"] = int((~known).sum())
@@ -361,17 +365,18 @@ def _unknown(text: Any, found: Any) -> list[str]:
     return [repr(name) for name in pc.unique(text.filter(pc.is_null(found))).to_pylist()]
 
 
-def _weights(table: Table, name: str | None) -> Tensor | None:
+def _weights(table: Table, schema: FeatureSchema) -> Tensor | None:
+    name = schema.weight_column
     if name is None:
         return None
     table.require("weight column", name)
-    values, wrong = table.numbers(name)
+    values, wrong = table.numbers(name, schema.weight_notation)
     bad = np.flatnonzero(~np.isfinite(values) | wrong | (values < 0))
     if bad.size:
         row = int(bad[0])
         raise GWNError(
             f"{table.path.name}: weight column {name!r} has {table.cell(name, row)!r} in row {row + 1}; "
-            "weights are finite numbers and not negative"
+            "weights are finite numbers and not negative: write one there, or delete the row"
         )
     return torch.from_numpy(values.astype(np.float32))
 

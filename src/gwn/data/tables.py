@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet
 
-from gwn.data.cells import Floats, Mask, days_of, days_of_type, numbers_of
+from gwn.data.cells import Floats, Mask, choose_notation, days_of, days_of_type, how_read, numbers_of
 from gwn.errors import GWNError
 from gwn.io import file_sha256, open_regular
 from gwn.registry import require_known
@@ -117,7 +117,7 @@ class Table:
     def numbers(self, name: str, notation: str = "") -> tuple[Floats, Mask]:
         """A column as numbers, NaN where it is missing, and which cells hold something that is no number."""
         column = self.columns[name]
-        if _holds_numbers(column.type):
+        if self.holds_numbers(name):
             values = pc.cast(column, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
             return values, np.zeros(self.rows, dtype=bool)
         return self._parsed(name, notation, lambda: numbers_of(self.text(name), notation, self.decimal_comma))
@@ -137,9 +137,22 @@ class Table:
             self.parsed[name, how] = parse()
         return self.parsed[name, how]
 
+    def notation(self, name: str) -> tuple[str | None, str]:
+        """How a column writes its numbers, None where most of its cells are none, and what to know about that."""
+        if self.holds_numbers(name):
+            return "", ""
+        text = self.text(name)
+        notation = choose_notation(text, self.decimal_comma)
+        return notation, "" if notation is None else how_read(text, notation, self.decimal_comma)
+
+    def holds_numbers(self, name: str) -> bool:
+        """Whether the cells are numbers by their type, and no texts."""
+        kind = self.columns[name].type
+        return bool(pa.types.is_floating(kind) or pa.types.is_integer(kind))
+
     def is_readable(self, name: str) -> bool:
         """Whether a column holds single values that can be written as text."""
-        if _holds_numbers(self.columns[name].type):
+        if self.holds_numbers(name):
             return True
         try:
             self.text(name)
@@ -315,10 +328,6 @@ def csv_layout(path: Path, header: bool) -> tuple[str, list[str]]:
 
 
 SUFFIXES = {".csv": _read_csv, ".tsv": _read_csv, ".parquet": _read_parquet, ".pq": _read_parquet}
-
-
-def _holds_numbers(kind: Any) -> bool:
-    return bool(pa.types.is_floating(kind) or pa.types.is_integer(kind))
 
 
 def _holds_nothing(column: Any) -> bool:
