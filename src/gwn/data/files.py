@@ -317,7 +317,8 @@ def _edges(
     if not directed:
         rows, loops = edge_index.shape[1], count_self_loops(edge_index)
         edge_index, edge_weight = undirected_edges(edge_index, edge_weight, nodes.rows)
-        dropped |= {"self-loops": loops, "repeated edges": rows - loops - edge_index.shape[1] // 2}
+        repeated = "repeated edges" if edge_weight is None else "repeated edges (joined, weight: mean)"
+        dropped |= {"self-loops": loops, repeated: rows - loops - edge_index.shape[1] // 2}
     return edge_index, edge_weight, dropped
 
 
