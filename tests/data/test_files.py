@@ -336,6 +336,30 @@ def test_a_leading_zero_is_part_of_an_id(load: Load) -> None:
         load("id,f,topic\n01583,1,x\n01584,2,y\n01585,3,x\n", "source,target\n1583,1584\n")
 
 
+@pytest.mark.parametrize(
+    ("head", "options"),
+    [
+        ("country,2010,2015,2020,topic", {}),
+        ("a,2010,2015,2020,topic", {}),  # even where an edge names a node so
+        ("2000,2010,2015,2020,topic", {"id_column": "2000", "drop_columns": ["2010"]}),
+    ],
+)
+def test_a_first_line_with_a_column_that_was_asked_for_is_a_header(
+    load: Load, head: str, options: dict[str, Any]
+) -> None:
+    rows = "".join(f"{name},{place},{2 * place},7.5,{'xy'[place % 2]}\n" for place, name in enumerate("bcde"))
+    data, _ = load(edges="source,target\nb,c\nd,e\n", nodes=f"{head}\n{rows}", **options)
+    assert data.graph.node_ids == ("b", "c", "d", "e")
+
+
+def test_a_first_line_of_edges_with_a_column_that_was_asked_for_is_a_header(load: Load) -> None:
+    ends = {"source_column": "a", "target_column": "b"}
+    assert load(edges="a,b\nb,c\n", **ends)[0].graph.num_edges == 2
+    with pytest.raises(GWNError, match="is an edge and not column names"):
+        load(edges="a,b\nb,c\n")
+    assert load(edges="a,b,size\nb,c,2\n", weight_column="size")[0].graph.num_edges == 2
+
+
 def test_a_decimal_comma_is_a_number_where_another_sign_stands_between_columns(load: Load) -> None:
     data, schema = load("id;f;topic\na;1,5;x\nb;-2;y\nc;0,25;x\n", "source;target\na;b\n", standardise=False)
     assert [column.kind for column in schema.columns] == ["number"]

@@ -217,7 +217,7 @@ def load_files(
     if schema is None:
         named = different_ids(*ids_of_ends)
         if "nodes" not in no_header and node_table.path.suffix:
-            require_node_header(node_table, named)
+            require_node_header(node_table, named, (label_column, id_column, *drop_columns, *text_columns))
         schema = FeatureSchema.fit(
             node_table,
             label_column=label_column,
@@ -231,10 +231,6 @@ def load_files(
             task=task,
         )
         schema = replace(schema, no_header=tuple(no_header), skip_unknown=skip_unknown)
-        if weight_column is not None:
-            edge_table.require("weight column", weight_column)
-            notation, note = edge_table.notation(weight_column)
-            schema = replace(schema, weight_notation=notation or "", weight_note=note)
     else:
         schema = _again(schema, node_table, label_column, id_column, weight_column)
     schema = replace(schema, source_column=ends[0], target_column=ends[1], endpoints_given=given)
@@ -242,7 +238,12 @@ def load_files(
     schema = replace(schema, unused_of_edges=tuple(unused))
     ids = schema.ids(node_table)
     if "edges" not in no_header and edge_table.path.suffix:  # a table that was never in a file has names of its own
-        require_edge_header(edge_table.path.name, ids, ends)
+        by_name = [name for name in (source_column, weight_column) if name in edge_table.columns]
+        require_edge_header(edge_table.path.name, ids, ends, by_name)
+    if weight_column is not None and not known:
+        edge_table.require("weight column", weight_column)
+        notation, note = edge_table.notation(weight_column)
+        schema = replace(schema, weight_notation=notation or "", weight_note=note)
     edge_index, edge_weight, dropped = _edges(edge_table, node_table, ids, schema, ids_of_ends, directed)
     from_edges = None
     if schema.structural is not None:
