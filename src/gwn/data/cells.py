@@ -22,6 +22,7 @@ NOBODY_KNOWS = (
 """What people and spreadsheets write into a cell whose class or number nobody knows, in small letters."""
 
 NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$|^[+-]?(?i:inf|infinity)$|^(?i:nan)$"
+PADDED = r"^0\d+$"
 UNIT = r"[$€£¥₹%]|USD|EUR|GBP|CHF"
 BLANKS = " '’\u00a0\u202f"
 POINT, COMMA = "1,234.5", "1.234,5"
@@ -93,12 +94,31 @@ def says_nothing(text: Any) -> Any:
     return pc.is_in(pc.utf8_lower(text), value_set=pa.array(["", *NOBODY_KNOWS]))
 
 
-def are_codes(text: Any) -> bool:
-    """Whether digits are names here and no amounts: postal codes, say, where 01583 begins with a zero."""
+CODES = 0.05
+"""Where more of the different whole numbers than this begin with a zero, they are names."""
+
+CODE_WIDTH = 4
+"""From so many digits on, whole numbers that all have as many are names if one of them begins with a zero."""
+
+
+def begins_with_zero(text: Any) -> str | None:
+    """A cell such as 05, where all numbers are whole ones."""
     numbers = text.filter(pc.match_substring_regex(text, NUMBER))
-    if not pc.any(pc.match_substring_regex(numbers, r"^0\d+$")).as_py():
-        return False
-    return bool(pc.all(pc.match_substring_regex(numbers, r"^\d+$")).as_py())
+    padded = numbers.filter(pc.match_substring_regex(numbers, PADDED))
+    if len(padded) == 0 or not pc.all(pc.match_substring_regex(numbers, r"^\d+$")).as_py():
+        return None
+    return str(padded[0])
+
+
+def are_codes(text: Any) -> bool:
+    """Whether digits are names here and no amounts: postal codes, say, where 01583 begins with a zero.
+
+    One cell of many, as 05 among ages from 18 to 77, does not make names of the others.
+    """
+    numbers = pc.unique(text.filter(pc.match_substring_regex(text, r"^\d+$")))
+    padded = pc.mean(pc.match_substring_regex(numbers, PADDED)).as_py() or 0.0
+    widths = pc.unique(pc.utf8_length(numbers)).to_pylist()
+    return padded > CODES or (padded > 0 and len(widths) == 1 and widths[0] >= CODE_WIDTH)
 
 
 def units_of(text: Any) -> list[str]:

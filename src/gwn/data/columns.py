@@ -24,6 +24,7 @@ from gwn.data.cells import (
     Mask,
     are_codes,
     are_compact_dates,
+    begins_with_zero,
     choose_date,
     days_of,
     says_nothing,
@@ -42,6 +43,9 @@ FEW = 10
 
 KNOTS = 129
 """Quantiles that describe a skewed column."""
+
+EXACT = 2.0**53
+"""Up to here a float holds every whole number."""
 
 HUGE = 1e30
 LARGEST = 1e6
@@ -420,13 +424,16 @@ def _decide(table: Table, name: str, standardise: bool) -> Column:
         return Boolean(name=name, flag=missing)
     if not pa.types.is_floating(kind) and are_compact_dates(distinct):
         return _date(table, name, COMPACT)
-    notation, how = (None, "") if are_codes(distinct) else table.notation(name)
+    zero = begins_with_zero(distinct)
+    codes = zero is not None and are_codes(distinct)
+    notation, how = (None, "") if codes else table.notation(name)
     if notation is not None:
-        return _number(table, name, notation, how, standardise)
+        zeros = "" if zero is None else f"{zero!r} begins with a zero and is read as a number"
+        return _number(table, name, notation, "; ".join(filter(None, [how, zeros])), standardise)
     written = choose_date(cells)
     if written is not None:
         return _date(table, name, written)
-    return _category(table, name, filled, missing)
+    return _category(table, name, filled, missing, f"{zero!r} begins with a zero: read as codes" if codes else "")
 
 
 def _number(table: Table, name: str, notation: str, how: str, standardise: bool) -> Column:
@@ -435,7 +442,9 @@ def _number(table: Table, name: str, notation: str, how: str, standardise: bool)
     notes = [how, odd]
     known = values[~np.isnan(values)]
     if known.size == 0 or known.min() == known.max():
-        return LeftOut(name=name, note="no two finite numbers differ: left out")
+        too_close = known.size > 0 and abs(known[0]) >= EXACT and _different(table, name, ~np.isnan(values)) > 1
+        differ = "they differ by less than a float of this size holds: left out; subtract their smallest to use them"
+        return LeftOut(name=name, note=differ if too_close else "no two finite numbers differ: left out")
     if standardise and is_skewed(known):
         notes.append("skewed: by its quantiles")
     return replace(column, flag=known.size < values.size, note="; ".join(filter(None, notes)))
@@ -480,7 +489,7 @@ def _certain(table: Table, name: str, written: str) -> bool:
     return bool(days_of(table.text(name), other)[1].any())
 
 
-def _category(table: Table, name: str, filled: Any, missing: bool) -> Column:
+def _category(table: Table, name: str, filled: Any, missing: bool, why: str) -> Column:
     counted = pc.value_counts(filled)
     names, counts = counted.field("values"), np.asarray(counted.field("counts"))
     frequent = counts >= max(1, min(10, table.rows // 200))
@@ -488,16 +497,14 @@ def _category(table: Table, name: str, filled: Any, missing: bool) -> Column:
         frequent[:] = True
     pooled = int((~frequent).sum())
     if len(names) > max(FEW, table.rows // 2) or counts[~frequent].sum() > MOSTLY * len(filled):
-        return LeftOut(
-            name=name,
-            note=f"it has {len(names):,} different texts: left out; --text-column {shlex.quote(name)} uses its words",
-        )
+        left_out = f"it has {len(names):,} different texts: left out; --text-column {shlex.quote(name)} uses its words"
+        return LeftOut(name=name, note="; ".join(filter(None, [why, left_out])))
     return Category(
         name=name,
         categories=tuple(sorted(names.filter(pa.array(frequent)).to_pylist())),
         flag=missing,
         other=pooled > 0,
-        note=f"{pooled:,} rare categories are one" if pooled else "",
+        note="; ".join(filter(None, [why, f"{pooled:,} rare categories are one" if pooled else ""])),
     )
 
 
