@@ -163,6 +163,39 @@ def test_semicolons_tabs_and_a_byte_order_mark(load: Load) -> None:
     assert load("\ufeff" + NODES, EDGES.replace("\n", "\r\n"))[0].graph.content_hash() == expected
 
 
+def test_pipes_stand_between_columns_too(load: Load) -> None:
+    expected = load()[0].graph.content_hash()
+    assert load(NODES.replace(",", "|"), EDGES.replace(",", "|"))[0].graph.content_hash() == expected
+
+
+@pytest.mark.parametrize(
+    ("head", "row", "columns"),
+    [
+        ('id;"size, height, width";topic', "{};{},5;{}", ["size, height, width"]),
+        ("id;size, height, width;topic", "{};{},5;{}", ["size, height, width"]),
+        ('id|"a, b, c, d"|topic', "{}|{},5|{}", ["a, b, c, d"]),
+        ('id,"a;b;c;d",topic', "{},{},{}", ["a;b;c;d"]),
+        ('id,"a;\nb;c;d",topic', "{},{},{}", ["a;\nb;c;d"]),
+        ("id,size;width;height;depth,topic", "{},{},{}", ["size;width;height;depth"]),
+        ("id,size,said,topic", '{},{},"a\n;;;;\n|;|;|",{}', ["size", "said"]),
+        ('id,size,said 5" or so,topic', '{},{},5" | long,{}', ["size", 'said 5" or so']),
+    ],
+)
+def test_the_sign_between_columns_is_the_same_in_every_row(load: Load, head: str, row: str, columns: list[str]) -> None:
+    """Signs in quoted cells counted as others did, and so did those of the first line alone."""
+    rows = [row.format(f"n{place}", place, "xy"[place % 2]) for place in range(30)]
+    _, schema = load("\n".join([head, *rows]), "source,target\nn0,n1\n")
+    assert [column.name for column in schema.columns] == columns
+
+
+def test_without_a_header_lists_in_cells_are_no_columns(load: Load) -> None:
+    rows = "".join(
+        f"n{place},{place},{'xy'[place % 2]},{'|'.join('abcdefgh'[: 4 + place % 3])}\n" for place in range(9)
+    )
+    _, schema = load(rows, "source,target\nn0,n1\n", no_header=["nodes"], label_column="column-3")
+    assert schema.id_column == "column-1"
+
+
 def test_decimal_commas_are_not_taken_for_the_sign_between_columns(load: Load) -> None:
     """Of a table without a header, more of them may stand in the first line."""
     rows = "".join(f"{i},0;{i},5;{i % 3},5;{i},25;{'xy'[i % 2]},5\n" for i in range(1, 30))
