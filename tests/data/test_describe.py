@@ -71,6 +71,7 @@ def test_tables_say_what_was_left_out_and_what_is_empty(tmp_path: Path) -> None:
     assert {row["column"]: row["role"] for row in facts["columns"]} == {"id": "id", "size": "number", "topic": "label"}
     said = "\n".join(in_words(facts))
     assert "left out: 1 self-loops, 2 repeated edges" in said
+    assert "41 nodes, 39 edges, 1 feature; 1 node without an edge, 2 connected parts" in said
     assert "40 labelled nodes in 2 classes: 'x' 35, 'rare' 5" in said
 
 

@@ -365,7 +365,8 @@ def test_a_whole_number_is_one_id_however_it_is_written(load: Load, nodes: str, 
 
 
 def test_a_leading_zero_is_part_of_an_id(load: Load) -> None:
-    with pytest.raises(GWNError, match="'1583'"):
+    alike = "they differ by leading zeros alone, '1583' here is '01583' there: write them alike in both tables"
+    with pytest.raises(GWNError, match=alike):
         load("id,f,topic\n01583,1,x\n01584,2,y\n01585,3,x\n", "source,target\n1583,1584\n")
 
 

@@ -337,10 +337,11 @@ def _endpoints(
         named = list(dict.fromkeys(named))
         some = ", ".join(named[:3]) + (", …" if len(named) > 3 else "")
         where = "the row numbers" if schema.id_column is None else f"column {schema.id_column!r}"
-        few = "add them, or leave these edges out with --skip-unknown; " if 2 * count < table.rows else ""
+        advice = "add them, or leave these edges out with --skip-unknown; " if 2 * count < table.rows else ""
+        advice = _leading_zeros(different_ids(*ids_of_ends), ids) or advice
         raise GWNError(
             f"{table.path.name}: {count} of {table.rows} edges name nodes that {nodes.path.name} does not "
-            f"have: {some} (first in row {int(unknown.argmax()) + 1}); {few}"
+            f"have: {some} (first in row {int(unknown.argmax()) + 1}); {advice}"
             f"node ids are {where} of {nodes.path.name}, choose another with --id-column; edges go from column "
             f"{schema.source_column!r} to {schema.target_column!r}, choose others with --source-column and "
             f"--target-column"
@@ -360,6 +361,17 @@ def _require_from_zero(table: Table, nodes: Table, ids: Any, schema: FeatureSche
             f"{table.path.name} counts the rows of {nodes.path.name} from 1 to {nodes.rows}, and they are counted from "
             f"0; add a column of the numbers from 1 to {nodes.path.name}, or subtract 1 in both columns of the edges"
         )
+
+
+def _leading_zeros(named: Any, ids: Any) -> str:
+    """What to do where the ids that edges name are those of nodes but for leading zeros, 7 and 007; "" where not."""
+    bare_ids, bare = (pc.replace_substring_regex(text, r"^0+(\d)", r"\1") for text in (ids, named))
+    strange = pc.invert(pc.is_in(named, value_set=ids))
+    at = pc.index_in(bare.filter(strange), value_set=bare_ids)
+    if at.null_count:
+        return ""
+    one, other = named.filter(strange)[0].as_py(), ids[at[0].as_py()].as_py()
+    return f"they differ by leading zeros alone, {one!r} here is {other!r} there: write them alike in both tables; "
 
 
 def _unknown(text: Any, found: Any) -> list[str]:
