@@ -88,7 +88,7 @@ def test_edges_come_in_many_shapes(edges: Any) -> None:
 @pytest.mark.parametrize("freq", ["D", "W", "M", "Q", "Y"])
 def test_periods_are_dates_and_intervals_texts(held: Callable[[pd.DataFrame], Any], freq: str) -> None:
     """Arrow has them as types of its own, in which it finds no different values."""
-    when = pd.period_range("2020-01", periods=5, freq=freq).to_series(index=range(5))
+    when: Any = pd.Series(pd.period_range("2020-01", periods=5, freq=freq))
     when[1] = pd.NaT
     span = pd.arrays.IntervalArray.from_breaks([0, 1, 2, 3, 4, 5]).take([0, 1, 0, 1, 0])
     nodes = NODES.assign(when=when, span=span, bin=pd.cut(NODES["age"], 2)).drop(columns="topic")

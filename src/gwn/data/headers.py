@@ -22,7 +22,7 @@ MADE_UP = re.compile(r"column-\d+")
 NAMES = "its columns are then called column-1, column-2, ..."
 
 
-def require_edge_header(file: str, ids: Any, ends: tuple[str, str], given: Sequence[str] = ()) -> None:
+def require_edge_header(file: str, ids: Any, ends: tuple[str, str], given: Sequence[str | None] = ()) -> None:
     """Refuse a table whose column names are themselves an edge.
 
     given   columns of this table that a person named

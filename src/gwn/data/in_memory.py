@@ -374,7 +374,7 @@ def _from_pandas(frame: pd.DataFrame, index: str | None) -> pa.Table:
 
 def _cells(values: Any) -> Any:
     """One column; cells of several types become text, periods the date they begin; what is missing stays missing."""
-    series = values if isinstance(values, pd.Series) else pd.Series(values)
+    series: Any = values if isinstance(values, pd.Series) else pd.Series(values)
     if series.dtype == object:
         series = series.infer_objects()
     if isinstance(series.dtype, pd.PeriodDtype):
