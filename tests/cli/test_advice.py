@@ -240,7 +240,7 @@ def test_lines_above_the_names_and_blanks_between_columns_are_refused_with_what_
     tables[0].write_text(edges.replace(",", " "))
     refused = command(*describe)
     assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
-    assert "edges need two, for example source and target, with a comma, a semicolon or a tab between" in refused.stderr
+    assert "edges need two, for example source and target, with a comma, a semicolon, a tab or a pipe" in refused.stderr
     tables[0].write_text(edges)
     assert command(*describe).returncode == 0
 

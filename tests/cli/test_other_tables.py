@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from commands import Command
+from gwn.data.files import load_files
 
 Tables = tuple[Path, Path]
 SHORT = ("--runs", "1", "--set", "epochs=2", "--model", "gcn", "-q")
@@ -140,7 +141,38 @@ def test_signs_and_commas_in_numbers_are_told(tmp_path: Path, command: Command) 
     assert notes["share"] == "", "1,5 is no number of thousands"
     read = ("--label-column", "price", "--task", "regression", "--drop-column", "topic")
     said = command("train", *of("e.csv", "n.tsv"), *read, "--runs", "1", "--set", "epochs=1").stderr
-    assert "the number to predict is in 'price', read as 1,234.5, " in said
+    assert "the number to predict is in 'price' (numbers are read as 1,234.5; $ and € left out), " in said
+
+
+def test_thousands_beside_decimal_commas_are_told_of_columns_and_weights(tmp_path: Path, command: Command) -> None:
+    """Read as 1.234 they were a thousand times too small, in silence."""
+    prices, weights = ("1.234", "987,5", "2.500", "12,25", "450"), ("1.250", "12,5")
+    rows = [f"n{i};{prices[i % 5]};{'xy'[i % 2]}" for i in range(24)]
+    (tmp_path / "n.csv").write_text("\n".join(["id;price;label", *rows]))
+    ring = [f"n{i};n{(i + 1) % 24};{weights[i % 2]}" for i in range(24)]
+    (tmp_path / "e.csv").write_text("\n".join(["source;target;w", *ring]))
+    describe = ("data", "describe", *of("e.csv", "n.csv"), "--label-column", "label", "--weight-column", "w")
+    said = command(*describe)
+    assert "weighted by 'w' (numbers are read as 1.234,5: 1.250 is 1250)" in said.stdout, said.stderr
+    (price,) = [row for row in json.loads(command(*describe, "--json").stdout)["columns"] if row["column"] == "price"]
+    assert (price["role"], price["note"]) == ("number", "numbers are read as 1.234,5: 1.234 is 1234")
+    read, schema = load_files(
+        edges=tmp_path / "e.csv", nodes=tmp_path / "n.csv", label_column="label", weight_column="w"
+    )
+    assert read.graph.edge_weight is not None
+    assert set(read.graph.edge_weight.tolist()) == {1250, 12.5}
+    (tmp_path / "e.csv").write_text("source;target;w\nn0;n1;1.250\n")
+    again, _ = load_files(edges=tmp_path / "e.csv", nodes=tmp_path / "n.csv", label_column=None, schema=schema)
+    assert again.graph.edge_weight is not None
+    assert again.graph.edge_weight.tolist() == [1250, 1250], "as where the model was trained"
+
+
+@pytest.mark.parametrize("weight", ["-1", "", "3 kg", "inf"])
+def test_a_weight_that_is_none_says_what_to_do(weight: str, tmp_path: Path, command: Command) -> None:
+    (tmp_path / "n.csv").write_text("id,size,label\n" + "".join(f"n{i},{i},{'xy'[i % 2]}\n" for i in range(9)))
+    (tmp_path / "e.csv").write_text(f"source,target,w\nn0,n1,1\nn1,n2,{weight}\n")
+    said = command("data", "describe", *of("e.csv", "n.csv"), "--label-column", "label", "--weight-column", "w")
+    assert f"has {weight!r} in row 2; weights are finite numbers and not negative: write one there" in said.stderr
 
 
 def test_a_table_of_every_kind_from_description_to_prediction(tmp_path: Path, command: Command) -> None:

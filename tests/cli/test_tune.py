@@ -121,8 +121,10 @@ def test_tune_then_train(capsys: pytest.CaptureFixture[str]) -> None:
     said = capsys.readouterr()
     assert said.err == ""
     assert "best of 4 trials" in said.out
+    table = said.out
     assert call(*command, "--json", "--quiet") == 0
     winner = json.loads(capsys.readouterr().out)
+    assert f"the final runs in {winner['folder']}" in " ".join(table.split())
 
     train = ("train", "csbm", "--model", "gwn-fa", "--split", "uniform", "--runs", "2", "--json")
     assert call(*train) == 0
@@ -241,6 +243,7 @@ def test_ctrl_c_stops_all_workers_and_the_command_continues() -> None:
         (("csbm", "--storage", "nonsense"), "not a database URL"),
         (("csbm", "--storage", "sqlite:////no/such/folder/x.db"), "unable to open"),
         (("csbm", "--out", "blocker"), "cannot write blocker"),
+        (("csbm", "--runs", "3"), "for their number say --final-runs 3"),
         (("csbm", "--log", "wandbb"), "did you mean 'wandb'"),
         (("csbm", "--name", "taken", "--space", "paper"), "another search space"),
         (("csbm", "--name", "corrupt"), "not a database"),
@@ -254,6 +257,22 @@ def test_mistakes_are_one_line(
     complaint = capsys.readouterr().err
     assert said in complaint
     assert len(complaint.strip().splitlines()) == 1, complaint
+
+
+def test_what_was_read_is_said_before_a_search(capsys: pytest.CaptureFixture[str], tables: tuple[Path, Path]) -> None:
+    """`gwn train` warned of a column that tells the class and of edges that were left out; the search said nothing."""
+    first, *rows = tables[1].read_text().splitlines()
+    told = [f"{first},told", *(f"{row},{row.rpartition(',')[2][:2] or 'sp'}" for row in rows)]
+    tables[1].write_text("\n".join(told))
+    tables[0].write_text(tables[0].read_text() + "u1,nobody,1\n")
+    graph = ("--edges", "edges.csv", "--nodes", "nodes.csv", "--label-column", "topic", "--skip-unknown")
+    for command in (("tune", "--model", "mlp", "--trials", "1", *QUICK), ("explore", "--model", "none")):
+        assert call(*command, *graph) == 0
+        said = " ".join(capsys.readouterr().err.split())
+        assert "left out: 1 edges of unknown nodes" in said
+        assert "'told'" in said
+        assert call(*command, *graph, "--quiet") == 0
+        assert capsys.readouterr().err == ""
 
 
 @pytest.fixture

@@ -157,6 +157,29 @@ def test_codes_that_begin_with_zero_stay_text(read: Read) -> None:
     data, schema = read(zip=[["01583", "99084", "01587"][row % 3] for row in range(COUNT)])
     assert list(features(data)) == ["zip=01583", "zip=01587", "zip=99084"]
     assert schema.columns[0].kind == "category"
+    assert schema.decisions() == ["column 'zip': '01583' begins with a zero: read as codes"]
+
+
+def test_one_cell_that_begins_with_zero_does_not_make_codes_of_ages(read: Read) -> None:
+    ages = [str(18 + row) for row in range(COUNT)]
+    _, schema = read(age=[*ages[1:], "05"], plz=[*(str(80331 + row) for row in range(1, COUNT)), "01067"])
+    assert [column.kind for column in schema.columns] == ["number", "dropped"]
+    assert schema.decisions() == [
+        "column 'age': '05' begins with a zero and is read as a number",
+        "column 'plz': '01067' begins with a zero: read as codes; it has 40 different texts: left out; --text-column "
+        "plz uses its words",
+    ]
+    _, schema = read(age=[*ages[1:], "05"], month=[f"{1 + row % 12:02}" for row in range(COUNT)])
+    assert [column.kind for column in schema.columns] == ["number", "category"]
+
+
+@pytest.mark.parametrize("cells", [[2**62 + row for row in range(COUNT)], [str(2**62 + row) for row in range(COUNT)]])
+def test_numbers_that_no_float_tells_apart_are_not_called_equal(read: Read, cells: list[Any]) -> None:
+    _, schema = read(big=cells, size=list(range(COUNT)))
+    assert schema.decisions() == [
+        "column 'big': they differ by less than a float of this size holds: left out; subtract their smallest to use "
+        "them"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -170,6 +193,12 @@ def test_codes_that_begin_with_zero_stay_text(read: Read) -> None:
         ([*map(str, range(980, 999)), "1,234"], False, "1,234.5", [*range(980, 999), 1234]),
         (["1 234,5 €", "7"], False, "1.234,5", [1234.5, 7]),
         (["12%", "7%"], False, "1,234.5", [12, 7]),
+        (["1.234", "987,5", "2.500", "450"], True, "1.234,5", [1234, 987.5, 2500, 450]),
+        (["1,234", "987.5", "2,500"], True, "1,234.5", [1234, 987.5, 2500]),
+        (["1.234", "987,5", "1,5e3"], True, "1.234,5", [1234, 987.5, 1500]),
+        (["1.5", "2,5"], True, "", [1.5, 2.5]),
+        (["0.500", "2,5"], True, "", [0.5, 2.5]),
+        (["1.234", "2.500"], True, "", [1.234, 2.5]),
         (["1e3", "+.5", "-2."], False, "", [1000, 0.5, -2]),
         (["one", "two"], False, None, []),
     ],

@@ -71,7 +71,26 @@ def test_tables_say_what_was_left_out_and_what_is_empty(tmp_path: Path) -> None:
     assert {row["column"]: row["role"] for row in facts["columns"]} == {"id": "id", "size": "number", "topic": "label"}
     said = "\n".join(in_words(facts))
     assert "left out: 1 self-loops, 2 repeated edges" in said
+    assert "41 nodes, 39 edges, 1 feature; 1 node without an edge, 2 connected parts" in said
     assert "40 labelled nodes in 2 classes: 'x' 35, 'rare' 5" in said
+
+
+def test_weights_of_repeated_edges_are_joined_and_that_is_said(tmp_path: Path) -> None:
+    (tmp_path / "n.csv").write_text("id,size,topic\n" + "".join(f"n{i},{i},{'xy'[i % 2]}\n" for i in range(10)))
+    (tmp_path / "e.csv").write_text("source,target,w\nn0,n1,1\nn1,n0,3\nn2,n3,5\n")
+    options: dict[str, Any] = {
+        "edges": tmp_path / "e.csv",
+        "nodes": tmp_path / "n.csv",
+        "label_column": "topic",
+        "weight_column": "w",
+    }
+    data, _ = load_files(**options)
+    assert data.graph.edge_weight is not None
+    assert data.graph.edge_weight.tolist() == [2, 2, 5, 5]
+    assert "left out: 1 repeated edges (joined, weight: mean)" in in_words(describe(data))
+    directed, _ = load_files(**options, directed=True)
+    assert directed.graph.edge_weight is not None
+    assert directed.graph.edge_weight.tolist() == [1, 3, 5], "kept as they are"
 
 
 def read_rows(folder: Path, heading: str, rows: list[str], **options: Any) -> Dataset:

@@ -163,6 +163,39 @@ def test_semicolons_tabs_and_a_byte_order_mark(load: Load) -> None:
     assert load("\ufeff" + NODES, EDGES.replace("\n", "\r\n"))[0].graph.content_hash() == expected
 
 
+def test_pipes_stand_between_columns_too(load: Load) -> None:
+    expected = load()[0].graph.content_hash()
+    assert load(NODES.replace(",", "|"), EDGES.replace(",", "|"))[0].graph.content_hash() == expected
+
+
+@pytest.mark.parametrize(
+    ("head", "row", "columns"),
+    [
+        ('id;"size, height, width";topic', "{};{},5;{}", ["size, height, width"]),
+        ("id;size, height, width;topic", "{};{},5;{}", ["size, height, width"]),
+        ('id|"a, b, c, d"|topic', "{}|{},5|{}", ["a, b, c, d"]),
+        ('id,"a;b;c;d",topic', "{},{},{}", ["a;b;c;d"]),
+        ('id,"a;\nb;c;d",topic', "{},{},{}", ["a;\nb;c;d"]),
+        ("id,size;width;height;depth,topic", "{},{},{}", ["size;width;height;depth"]),
+        ("id,size,said,topic", '{},{},"a\n;;;;\n|;|;|",{}', ["size", "said"]),
+        ('id,size,said 5" or so,topic', '{},{},5" | long,{}', ["size", 'said 5" or so']),
+    ],
+)
+def test_the_sign_between_columns_is_the_same_in_every_row(load: Load, head: str, row: str, columns: list[str]) -> None:
+    """Signs in quoted cells counted as others did, and so did those of the first line alone."""
+    rows = [row.format(f"n{place}", place, "xy"[place % 2]) for place in range(30)]
+    _, schema = load("\n".join([head, *rows]), "source,target\nn0,n1\n")
+    assert [column.name for column in schema.columns] == columns
+
+
+def test_without_a_header_lists_in_cells_are_no_columns(load: Load) -> None:
+    rows = "".join(
+        f"n{place},{place},{'xy'[place % 2]},{'|'.join('abcdefgh'[: 4 + place % 3])}\n" for place in range(9)
+    )
+    _, schema = load(rows, "source,target\nn0,n1\n", no_header=["nodes"], label_column="column-3")
+    assert schema.id_column == "column-1"
+
+
 def test_decimal_commas_are_not_taken_for_the_sign_between_columns(load: Load) -> None:
     """Of a table without a header, more of them may stand in the first line."""
     rows = "".join(f"{i},0;{i},5;{i % 3},5;{i},25;{'xy'[i % 2]},5\n" for i in range(1, 30))
@@ -332,8 +365,33 @@ def test_a_whole_number_is_one_id_however_it_is_written(load: Load, nodes: str, 
 
 
 def test_a_leading_zero_is_part_of_an_id(load: Load) -> None:
-    with pytest.raises(GWNError, match="'1583'"):
+    alike = "they differ by leading zeros alone, '1583' here is '01583' there: write them alike in both tables"
+    with pytest.raises(GWNError, match=alike):
         load("id,f,topic\n01583,1,x\n01584,2,y\n01585,3,x\n", "source,target\n1583,1584\n")
+
+
+@pytest.mark.parametrize(
+    ("head", "options"),
+    [
+        ("country,2010,2015,2020,topic", {}),
+        ("a,2010,2015,2020,topic", {}),  # even where an edge names a node so
+        ("2000,2010,2015,2020,topic", {"id_column": "2000", "drop_columns": ["2010"]}),
+    ],
+)
+def test_a_first_line_with_a_column_that_was_asked_for_is_a_header(
+    load: Load, head: str, options: dict[str, Any]
+) -> None:
+    rows = "".join(f"{name},{place},{2 * place},7.5,{'xy'[place % 2]}\n" for place, name in enumerate("bcde"))
+    data, _ = load(edges="source,target\nb,c\nd,e\n", nodes=f"{head}\n{rows}", **options)
+    assert data.graph.node_ids == ("b", "c", "d", "e")
+
+
+def test_a_first_line_of_edges_with_a_column_that_was_asked_for_is_a_header(load: Load) -> None:
+    ends = {"source_column": "a", "target_column": "b"}
+    assert load(edges="a,b\nb,c\n", **ends)[0].graph.num_edges == 2
+    with pytest.raises(GWNError, match="is an edge and not column names"):
+        load(edges="a,b\nb,c\n")
+    assert load(edges="a,b,size\nb,c,2\n", weight_column="size")[0].graph.num_edges == 2
 
 
 def test_a_decimal_comma_is_a_number_where_another_sign_stands_between_columns(load: Load) -> None:

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 import torch
 from torch_geometric.data import Data
 
-from gwn import Graph
+from gwn import Graph, WaveClassifier
 from gwn.data.files import load_files
 from gwn.data.in_memory import load_tables
 from gwn.errors import GWNError
@@ -82,6 +82,23 @@ def test_edges_come_in_many_shapes(edges: Any) -> None:
     graph = Graph.from_tables(NODES, edges, label="topic", drop="id" if sp.issparse(edges) else ())
     assert graph.edge_index.tolist() == [[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]]
     assert graph.feature_names == ("age", "colour=blue", "colour=red")
+
+
+@pytest.mark.parametrize("held", [lambda frame: frame, lambda frame: pa.Table.from_pandas(frame)])
+@pytest.mark.parametrize("freq", ["D", "W", "M", "Q", "Y"])
+def test_periods_are_dates_and_intervals_texts(held: Callable[[pd.DataFrame], Any], freq: str) -> None:
+    """Arrow has them as types of its own, in which it finds no different values."""
+    when: Any = pd.Series(pd.period_range("2020-01", periods=5, freq=freq))
+    when[1] = pd.NaT
+    span = pd.arrays.IntervalArray.from_breaks([0, 1, 2, 3, 4, 5]).take([0, 1, 0, 1, 0])
+    nodes = NODES.assign(when=when, span=span, bin=pd.cut(NODES["age"], 2)).drop(columns="topic")
+    read, schema = load_tables(held(nodes), EDGES)
+    kinds = {column.name: column.kind for column in schema.columns}
+    assert (kinds["when"], kinds["span"]) == ("date", "category")
+    assert kinds["bin"] == "category"
+    assert read.graph.num_nodes == 5
+    model = WaveClassifier("gcn", epochs=1).fit(held(nodes), NODES["topic"], edges=EDGES[["source", "target"]])
+    assert model.columns_.set_index("column").loc["when", "role"] == "date"
 
 
 def test_weights_of_an_adjacency_matrix_are_kept() -> None:

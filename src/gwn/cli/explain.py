@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from gwn.cli.terminal import print_prose, print_table
+from gwn.cli.terminal import as_word, print_prose, print_table
 from gwn.errors import GWNError
 from gwn.html import printable
 from gwn.spreadsheet import RAW_CELLS_HELP
@@ -16,7 +16,9 @@ from gwn.spreadsheet import RAW_CELLS_HELP
 
 def explain(
     run: str = typer.Argument(..., help="The folder that `gwn train` named, or its name below --runs."),
-    node: str = typer.Option(..., "--node", help="The node by its id, or by its number where nodes have no ids."),
+    node: str | None = typer.Option(
+        None, "--node", help="The node by its id, or by its number where nodes have no ids; it must be given."
+    ),
     of_class: str | None = typer.Option(None, "--class", help="The class to explain. Default: the predicted one."),
     against: str | None = typer.Option(None, help="The class to compare with. Default: the strongest other one."),
     baseline: str = typer.Option("mean", help="What is known of nothing: mean of the training nodes, or zero."),
@@ -52,6 +54,9 @@ def explain(
     if out is not None:
         require_writable(out)
     opened = open_run(run, runs, number)
+    if node is None:
+        such = as_word("0" if opened.graph.node_ids is None else opened.graph.node_ids[0])
+        raise GWNError(f"no node was named; say which one's prediction to explain, for example --node {such}")
     names = opened.trained.class_names
     if opened.trained.task == "regression" and (of_class or against):
         raise GWNError("this run predicts numbers, so there is no class to explain; leave --class and --against out")

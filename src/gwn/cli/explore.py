@@ -92,7 +92,7 @@ def _subject(source: GraphSource, model: str, run: str | None, runs: Path, quiet
     """The graph and its wave: of a run, of a network trained now, or of an impulse."""
     from gwn.cli.progress import TrainingProgress
     from gwn.cli.run import open_run
-    from gwn.cli.source import how_it_was_read, open_source
+    from gwn.cli.source import how_it_was_read, open_source, print_summary
     from gwn.explore.subject import Subject, require_wave, subject_of_run, train_for
     from gwn.models import model_spec
     from gwn.training import TrainConfig
@@ -105,6 +105,7 @@ def _subject(source: GraphSource, model: str, run: str | None, runs: Path, quiet
         data, origin = open_source(source)
         if not quiet and (decisions := how_it_was_read(origin)):
             print_prose(decisions, err=True)
+            print_summary(data)
         if spec is None:
             return Subject(graph=data.pictured, name=data.name, command=command)
         if data.graph.y is None:

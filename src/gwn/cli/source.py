@@ -76,12 +76,13 @@ def how_it_was_read(origin: Mapping[str, Any], *, weights: bool = True) -> str:
     ids = "the row number from 0" if schema.id_column is None else f"column {schema.id_column!r}"
     target = "the number to predict" if schema.task == "regression" else "the class"
     label = f"{target} is in {schema.label_column!r}" if schema.label_column else "no label column was named"
-    label += f", read as {schema.label_notation}" if schema.label_notation else ""
+    label += f" ({schema.label_note})" if schema.label_column and schema.label_note else ""
+    weight = f", weighted by {schema.weight_column!r}" if schema.weight_column else ""
+    weight += f" ({schema.weight_note})" if schema.weight_note else ""
     first = (
         f"{Path(origin['nodes']).name}: the id is {ids}, {label}, features are "
         f"{', '.join(counts) or 'from the edges alone'}; {Path(origin['edges']).name}: edges go from "
-        f"{schema.source_column!r} to {schema.target_column!r}"
-        f"{f', weighted by {schema.weight_column!r}' if schema.weight_column else ''}"
+        f"{schema.source_column!r} to {schema.target_column!r}{weight}"
     )
     if schema.unused_of_edges:
         first += f", not used: {', '.join(map(repr, schema.unused_of_edges))}"

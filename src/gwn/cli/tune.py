@@ -13,7 +13,8 @@ import typer
 
 from gwn.cli.options import PRIOR_HELP, GraphSource, takes_source
 from gwn.cli.terminal import as_word, parse_duration, print_prose, print_table
-from gwn.errors import MOST_JOBS, MOST_SEED, MOST_TRIALS, require_between
+from gwn.errors import MOST_JOBS, MOST_SEED, MOST_TRIALS, GWNError, require_between
+from gwn.html import printable
 
 if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
@@ -72,7 +73,8 @@ def tune(
       gwn tune cora --model gcn --storage postgresql://user:password@host/studies
     """
     from gwn.cli.progress import TrainingProgress, TuneProgress
-    from gwn.cli.source import how_it_was_read, open_source
+    from gwn.cli.source import how_it_was_read, open_source, print_summary
+    from gwn.data import make_splits
     from gwn.io import require_writable
     from gwn.models import model_spec
     from gwn.trackers import tracking
@@ -82,6 +84,8 @@ def tune(
     from gwn.tuning.playoff import finalists as best_trials
     from gwn.tuning.storage import FOLDER, default_url, readable
 
+    if str(runs).isdecimal():
+        raise GWNError(f"--runs is the folder of the final runs; got {runs}: for their number say --final-runs {runs}")
     require_writable(out / f"{model}.toml")
     require_writable(runs / "run", option="--runs")
     seconds = float("inf") if timeout is None else parse_duration("--timeout", timeout)
@@ -108,6 +112,8 @@ def tune(
         seed=seed,
         assignments=settings if prior == "none" else [*settings, f"prior={prior}"],
     )
+    if not quiet and data.tables is not None:
+        print_summary(data, make_splits(data, search.plan.split, 1)[0])
     file = settings_file(out, model)
     study_name = search.plan.name if name is None else name
     url = default_url(study_name) if storage is None else storage
@@ -158,16 +164,18 @@ def tune(
     else:
         given = "" if prior == "none" else f" --prior {prior}"
         again = f"gwn train {_as_given(source)} --model {model} --split {search.plan.split}{given}"
-        _print_winner(data, model, search.plan.split, table, file, again)
+        _print_winner(data, model, search.plan.split, table, (file, folder), again)
 
 
-def _print_winner(data: Dataset, model: str, split: str, table: dict[str, Any], file: Path, again: str) -> None:
-    """What won; `again` is the command that trains with it."""
+def _print_winner(
+    data: Dataset, model: str, split: str, table: dict[str, Any], saved: tuple[Path, Path], again: str
+) -> None:
+    """What won; `saved` is the file of its settings and the folder of its runs, `again` the command that uses it."""
     from gwn.cli.train import format_summary
     from gwn.settings import LOCAL
     from gwn.training.metrics import score_text
 
-    search, final = table["search"], table["final"]
+    search, final, (file, folder) = table["search"], table["final"], saved
     rows = [[key, f"{value:.4g}" if isinstance(value, float) else str(value)] for key, value in _tuned(table).items()]
     print_table(["setting", "value"], rows, f"{model} on {data.name}, {split} split: best of {search['trials']} trials")
     print_prose(
@@ -183,7 +191,7 @@ def _print_winner(data: Dataset, model: str, split: str, table: dict[str, Any], 
     print_prose(f"test with fresh seeds: {format_summary({**summary, 'count': finished}, data.metric)}")
     if search["same_splits_as_final"]:
         print_prose("Note: the search used the same published splits (never their test nodes) with other model seeds")
-    typer.echo(f"Saved in {file} [{data.name}.{split}]")
+    typer.echo(f"Saved in {file} [{data.name}.{split}], the final runs in {printable(str(folder))}")
     if file.parent.resolve() != LOCAL.resolve():
         typer.echo(f"`gwn train` looks in {LOCAL}/: mkdir -p {LOCAL} && cp {as_word(file)} {LOCAL}/")
     typer.echo(f"Use with: {again}")

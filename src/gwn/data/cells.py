@@ -22,12 +22,13 @@ NOBODY_KNOWS = (
 """What people and spreadsheets write into a cell whose class or number nobody knows, in small letters."""
 
 NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$|^[+-]?(?i:inf|infinity)$|^(?i:nan)$"
+PADDED = r"^0\d+$"
 UNIT = r"[$€£¥₹%]|USD|EUR|GBP|CHF"
 BLANKS = " '’\u00a0\u202f"
 POINT, COMMA = "1,234.5", "1.234,5"
 NOTATIONS = {
-    POINT: (rf"^[+-]?(\d{{1,3}}([,{BLANKS}]\d{{3}})+|\d+)(\.\d+)?$", rf"[,{BLANKS}]", "."),
-    COMMA: (rf"^[+-]?(\d{{1,3}}([.{BLANKS}]\d{{3}})+|\d+)(,\d+)?$", rf"[.{BLANKS}]", ","),
+    POINT: (rf"^[+-]?([1-9]\d{{0,2}}([,{BLANKS}]\d{{3}})+|\d+)(\.\d+)?([eE][+-]?\d+)?$", rf"[,{BLANKS}]", "."),
+    COMMA: (rf"^[+-]?([1-9]\d{{0,2}}([.{BLANKS}]\d{{3}})+|\d+)(,\d+)?([eE][+-]?\d+)?$", rf"[.{BLANKS}]", ","),
 }
 """Notation -> what a number looks like, what stands between thousands, and the decimal sign."""
 
@@ -60,17 +61,26 @@ def numbers_of(text: Any, notation: str = "", decimal_comma: bool = False) -> tu
 def choose_notation(text: Any, decimal_comma: bool) -> str | None:
     """How the filled cells write numbers; None where most of them are no numbers.
 
-    1,234 alone could be either: it is more than a thousand unless the table writes its decimals with a comma.
+    1,234 alone could be either: it is more than a thousand unless the table writes its decimals with a comma. Where
+    some cells have a point and others a comma, one of the two is the decimal sign, and the other stands between
+    thousands: beside 987,5 a cell 1.234 is more than a thousand.
     """
     filled = _telling(text)
     if len(filled) == 0:
         return None
-    wrong = {"": numbers_of(filled, decimal_comma=decimal_comma)[1].mean()}
-    if wrong[""]:  # cells such as 1.234,5 tell how the others, 1.234 say, are meant
+    odd = numbers_of(filled, decimal_comma=decimal_comma)[1]
+    wrong = {"": odd.mean()}
+    both = decimal_comma and _have_both_signs(filled.filter(pa.array(~odd)))
+    if wrong[""] or both:  # cells such as 1.234,5 tell how the others, 1.234 say, are meant
         order = (COMMA, POINT) if decimal_comma else (POINT, COMMA)
-        wrong |= {notation: numbers_of(filled, notation)[1].mean() for notation in order}
+        people = {notation: numbers_of(filled, notation)[1].mean() for notation in order}
+        wrong = people | wrong if both else wrong | people  # of equally good ones the first is taken
     best = min(wrong, key=lambda notation: wrong[notation])
     return best if wrong[best] <= 1 - MOSTLY else None
+
+
+def _have_both_signs(text: Any) -> bool:
+    return all(pc.any(pc.match_substring(text, sign)).as_py() for sign in ".,")
 
 
 def _telling(text: Any) -> Any:
@@ -84,12 +94,31 @@ def says_nothing(text: Any) -> Any:
     return pc.is_in(pc.utf8_lower(text), value_set=pa.array(["", *NOBODY_KNOWS]))
 
 
-def are_codes(text: Any) -> bool:
-    """Whether digits are names here and no amounts: postal codes, say, where 01583 begins with a zero."""
+CODES = 0.05
+"""Where more of the different whole numbers than this begin with a zero, they are names."""
+
+CODE_WIDTH = 4
+"""From so many digits on, whole numbers that all have as many are names if one of them begins with a zero."""
+
+
+def begins_with_zero(text: Any) -> str | None:
+    """A cell such as 05, where all numbers are whole ones."""
     numbers = text.filter(pc.match_substring_regex(text, NUMBER))
-    if not pc.any(pc.match_substring_regex(numbers, r"^0\d+$")).as_py():
-        return False
-    return bool(pc.all(pc.match_substring_regex(numbers, r"^\d+$")).as_py())
+    padded = numbers.filter(pc.match_substring_regex(numbers, PADDED))
+    if len(padded) == 0 or not pc.all(pc.match_substring_regex(numbers, r"^\d+$")).as_py():
+        return None
+    return str(padded[0])
+
+
+def are_codes(text: Any) -> bool:
+    """Whether digits are names here and no amounts: postal codes, say, where 01583 begins with a zero.
+
+    One cell of many, as 05 among ages from 18 to 77, does not make names of the others.
+    """
+    numbers = pc.unique(text.filter(pc.match_substring_regex(text, r"^\d+$")))
+    padded = pc.mean(pc.match_substring_regex(numbers, PADDED)).as_py() or 0.0
+    widths = pc.unique(pc.utf8_length(numbers)).to_pylist()
+    return padded > CODES or (padded > 0 and len(widths) == 1 and widths[0] >= CODE_WIDTH)
 
 
 def units_of(text: Any) -> list[str]:
@@ -97,11 +126,26 @@ def units_of(text: Any) -> list[str]:
     return sorted(filter(None, pc.unique(pc.extract_regex(text, rf"(?P<unit>{UNIT})").field("unit")).to_pylist()))
 
 
-def either_way(text: Any) -> str | None:
-    """A cell such as 1,234 or 1.234, where every comma or point stands before three digits: thousands, or decimals."""
+def how_read(text: Any, notation: str, decimal_comma: bool) -> str:
+    """What a person should know about how numbers were read; "" where there was nothing to decide.
+
+    A cell such as 1,234 or 1.234 can be read in two ways: thousands, or decimals.
+    """
+    either = pc.unique(text.filter(pc.match_substring_regex(text, r"^[+-]?[1-9]\d{0,2}[.,]\d{3}$")))
+    if notation:
+        between = "." if notation == COMMA else ","
+        large = either.filter(pc.match_substring(either, between))
+        such = f": {large[0].as_py()} is {large[0].as_py().replace(between, '')}" if len(large) else ""
+        units = units_of(text)
+        return f"numbers are read as {notation}{such}" + (f"; {' and '.join(units)} left out" if units else "")
+    if not decimal_comma:
+        return ""
     signed = pc.unique(text.filter(pc.match_substring_regex(text, "[.,]")))
-    either = pc.match_substring_regex(signed, r"^[+-]?[1-9]\d{0,2}[.,]\d{3}$")
-    return signed[0].as_py() if len(signed) and pc.all(either).as_py() else None
+    if _have_both_signs(signed.filter(pa.array(~numbers_of(signed, decimal_comma=True)[1]))):
+        return "point and comma are both read as decimal signs"
+    if len(either) and len(either) == len(signed):
+        return f"{either[0].as_py()} is read with decimals, as less than a thousand, which no cell proves"
+    return ""
 
 
 def _without_unit(text: Any) -> Any:

@@ -24,12 +24,10 @@ from gwn.data.cells import (
     Mask,
     are_codes,
     are_compact_dates,
+    begins_with_zero,
     choose_date,
-    choose_notation,
     days_of,
-    either_way,
     says_nothing,
-    units_of,
 )
 from gwn.data.tables import Table
 from gwn.errors import GWNError
@@ -45,6 +43,9 @@ FEW = 10
 
 KNOTS = 129
 """Quantiles that describe a skewed column."""
+
+EXACT = 2.0**53
+"""Up to here a float holds every whole number."""
 
 HUGE = 1e30
 LARGEST = 1e6
@@ -407,9 +408,8 @@ def _decide(table: Table, name: str, standardise: bool) -> Column:
         return LeftOut(name=name, note=f"it holds {kind}: left out")
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         return _date(table, name, "")
-    numeric = pa.types.is_floating(kind) or pa.types.is_integer(kind)
-    if numeric and _differs_at_once(table.columns[name]):
-        return _number(table, name, "", standardise)
+    if table.holds_numbers(name) and _differs_at_once(table.columns[name]):
+        return _number(table, name, "", "", standardise)
     cells = table.text(name)
     filled = cells.filter(pc.not_equal(cells, ""))
     missing = len(filled) < table.rows
@@ -424,31 +424,30 @@ def _decide(table: Table, name: str, standardise: bool) -> Column:
         return Boolean(name=name, flag=missing)
     if not pa.types.is_floating(kind) and are_compact_dates(distinct):
         return _date(table, name, COMPACT)
-    notation = "" if numeric else None if are_codes(distinct) else choose_notation(cells, table.decimal_comma)
+    zero = begins_with_zero(distinct)
+    codes = zero is not None and are_codes(distinct)
+    notation, how = (None, "") if codes else table.notation(name)
     if notation is not None:
-        return _number(table, name, notation, standardise)
+        zeros = "" if zero is None else f"{zero!r} begins with a zero and is read as a number"
+        return _number(table, name, notation, "; ".join(filter(None, [how, zeros])), standardise)
     written = choose_date(cells)
     if written is not None:
         return _date(table, name, written)
-    return _category(table, name, filled, missing)
+    return _category(table, name, filled, missing, f"{zero!r} begins with a zero: read as codes" if codes else "")
 
 
-def _number(table: Table, name: str, notation: str, standardise: bool) -> Column:
+def _number(table: Table, name: str, notation: str, how: str, standardise: bool) -> Column:
     column = Number(name=name, notation=notation, plain=not standardise)
-    notes = [f"numbers are read as {notation}"] if notation else []
-    if notation and (units := units_of(table.text(name))):
-        notes.append(f"{' and '.join(units)} left out")
-    elif table.decimal_comma and not notation and (cell := either_way(table.text(name))) is not None:
-        notes.append(f"{cell} is read with decimals, as less than a thousand, which no cell proves")
     values, odd = _numbers_and_notes(column, table)
-    if odd:
-        notes.append(odd)
+    notes = [how, odd]
     known = values[~np.isnan(values)]
     if known.size == 0 or known.min() == known.max():
-        return LeftOut(name=name, note="no two finite numbers differ: left out")
+        too_close = known.size > 0 and abs(known[0]) >= EXACT and _different(table, name, ~np.isnan(values)) > 1
+        differ = "they differ by less than a float of this size holds: left out; subtract their smallest to use them"
+        return LeftOut(name=name, note=differ if too_close else "no two finite numbers differ: left out")
     if standardise and is_skewed(known):
         notes.append("skewed: by its quantiles")
-    return replace(column, flag=known.size < values.size, note="; ".join(notes))
+    return replace(column, flag=known.size < values.size, note="; ".join(filter(None, notes)))
 
 
 def _numbers_and_notes(column: Number, table: Table) -> tuple[Floats, str]:
@@ -490,7 +489,7 @@ def _certain(table: Table, name: str, written: str) -> bool:
     return bool(days_of(table.text(name), other)[1].any())
 
 
-def _category(table: Table, name: str, filled: Any, missing: bool) -> Column:
+def _category(table: Table, name: str, filled: Any, missing: bool, why: str) -> Column:
     counted = pc.value_counts(filled)
     names, counts = counted.field("values"), np.asarray(counted.field("counts"))
     frequent = counts >= max(1, min(10, table.rows // 200))
@@ -498,16 +497,14 @@ def _category(table: Table, name: str, filled: Any, missing: bool) -> Column:
         frequent[:] = True
     pooled = int((~frequent).sum())
     if len(names) > max(FEW, table.rows // 2) or counts[~frequent].sum() > MOSTLY * len(filled):
-        return LeftOut(
-            name=name,
-            note=f"it has {len(names):,} different texts: left out; --text-column {shlex.quote(name)} uses its words",
-        )
+        left_out = f"it has {len(names):,} different texts: left out; --text-column {shlex.quote(name)} uses its words"
+        return LeftOut(name=name, note="; ".join(filter(None, [why, left_out])))
     return Category(
         name=name,
         categories=tuple(sorted(names.filter(pa.array(frequent)).to_pylist())),
         flag=missing,
         other=pooled > 0,
-        note=f"{pooled:,} rare categories are one" if pooled else "",
+        note="; ".join(filter(None, [why, f"{pooled:,} rare categories are one" if pooled else ""])),
     )
 
 

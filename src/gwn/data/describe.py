@@ -220,8 +220,8 @@ def in_words(facts: Mapping[str, Any]) -> list[str]:
     """The facts that decide what can be learnt, a sentence a line, and then what they suggest."""
     lines = [
         f"{facts['nodes']:,} nodes, {facts['edges']:,} {'directed ' if facts['directed'] else ''}edges, "
-        f"{facts['features']:,} features; {facts['isolated_nodes']:,} nodes without an edge, {facts['components']:,} "
-        f"connected part{'s' * (facts['components'] != 1)}"
+        f"{_counted(facts['features'], 'feature')}; {_counted(facts['isolated_nodes'], 'node')} without an edge, "
+        f"{_counted(facts['components'], 'connected part')}"
     ]
     if any(facts["dropped"].values()):
         lines.append("left out: " + ", ".join(f"{count:,} {what}" for what, count in facts["dropped"].items() if count))
@@ -237,6 +237,10 @@ def in_words(facts: Mapping[str, Any]) -> list[str]:
         by_chance = "" if adjusted is None else f" (adjusted for chance: {adjusted:.2f})"
         lines.append(f"{facts['edge_homophily']:.0%} of the edges join equal classes{by_chance}")
     return [*lines, *facts["suggestions"]]
+
+
+def _counted(count: int, word: str) -> str:
+    return f"{count:,} {word}{'s' * (count != 1)}"
 
 
 def _nodes(count: int) -> str:

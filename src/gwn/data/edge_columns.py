@@ -38,7 +38,7 @@ def endpoint_names(file: str, columns: Sequence[str], source: str | None, target
     if len(columns) < 2:
         raise GWNError(
             f"{file} has {len(columns)} column; edges need two, for example source and target, with a comma, a "
-            f"semicolon or a tab between them"
+            f"semicolon, a tab or a pipe between them"
         )
     return (columns[0], columns[1]) if len(columns) == 2 else None
 

@@ -217,7 +217,7 @@ def load_files(
     if schema is None:
         named = different_ids(*ids_of_ends)
         if "nodes" not in no_header and node_table.path.suffix:
-            require_node_header(node_table, named)
+            require_node_header(node_table, named, (label_column, id_column, *drop_columns, *text_columns))
         schema = FeatureSchema.fit(
             node_table,
             label_column=label_column,
@@ -238,7 +238,12 @@ def load_files(
     schema = replace(schema, unused_of_edges=tuple(unused))
     ids = schema.ids(node_table)
     if "edges" not in no_header and edge_table.path.suffix:  # a table that was never in a file has names of its own
-        require_edge_header(edge_table.path.name, ids, ends)
+        by_name = [name for name in (source_column, weight_column) if name in edge_table.columns]
+        require_edge_header(edge_table.path.name, ids, ends, by_name)
+    if weight_column is not None and not known:
+        edge_table.require("weight column", weight_column)
+        notation, note = edge_table.notation(weight_column)
+        schema = replace(schema, weight_notation=notation or "", weight_note=note)
     edge_index, edge_weight, dropped = _edges(edge_table, node_table, ids, schema, ids_of_ends, directed)
     from_edges = None
     if schema.structural is not None:
@@ -304,7 +309,7 @@ def _edges(
 ) -> tuple[Tensor, Tensor | None, dict[str, int]]:
     """Edges [2, E], their weights, and how many were left out, by reason."""
     edge_index, known = _endpoints(table, nodes, ids, schema, ids_of_ends)
-    edge_weight = _weights(table, schema.weight_column)
+    edge_weight = _weights(table, schema)
     dropped: dict[str, int] = {}
     if not bool(known.all()):
         dropped["edges of unknown nodes"] = int((~known).sum())
@@ -313,7 +318,8 @@ def _edges(
     if not directed:
         rows, loops = edge_index.shape[1], count_self_loops(edge_index)
         edge_index, edge_weight = undirected_edges(edge_index, edge_weight, nodes.rows)
-        dropped |= {"self-loops": loops, "repeated edges": rows - loops - edge_index.shape[1] // 2}
+        repeated = "repeated edges" if edge_weight is None else "repeated edges (joined, weight: mean)"
+        dropped |= {"self-loops": loops, repeated: rows - loops - edge_index.shape[1] // 2}
     return edge_index, edge_weight, dropped
 
 
@@ -331,10 +337,11 @@ def _endpoints(
         named = list(dict.fromkeys(named))
         some = ", ".join(named[:3]) + (", …" if len(named) > 3 else "")
         where = "the row numbers" if schema.id_column is None else f"column {schema.id_column!r}"
-        few = "add them, or leave these edges out with --skip-unknown; " if 2 * count < table.rows else ""
+        advice = "add them, or leave these edges out with --skip-unknown; " if 2 * count < table.rows else ""
+        advice = _leading_zeros(different_ids(*ids_of_ends), ids) or advice
         raise GWNError(
             f"{table.path.name}: {count} of {table.rows} edges name nodes that {nodes.path.name} does not "
-            f"have: {some} (first in row {int(unknown.argmax()) + 1}); {few}"
+            f"have: {some} (first in row {int(unknown.argmax()) + 1}); {advice}"
             f"node ids are {where} of {nodes.path.name}, choose another with --id-column; edges go from column "
             f"{schema.source_column!r} to {schema.target_column!r}, choose others with --source-column and "
             f"--target-column"
@@ -356,22 +363,34 @@ def _require_from_zero(table: Table, nodes: Table, ids: Any, schema: FeatureSche
         )
 
 
+def _leading_zeros(named: Any, ids: Any) -> str:
+    """What to do where the ids that edges name are those of nodes but for leading zeros, 7 and 007; "" where not."""
+    bare_ids, bare = (pc.replace_substring_regex(text, r"^0+(\d)", r"\1") for text in (ids, named))
+    strange = pc.invert(pc.is_in(named, value_set=ids))
+    at = pc.index_in(bare.filter(strange), value_set=bare_ids)
+    if at.null_count:
+        return ""
+    one, other = named.filter(strange)[0].as_py(), ids[at[0].as_py()].as_py()
+    return f"they differ by leading zeros alone, {one!r} here is {other!r} there: write them alike in both tables; "
+
+
 def _unknown(text: Any, found: Any) -> list[str]:
     """The different names that were not found, quoted."""
     return [repr(name) for name in pc.unique(text.filter(pc.is_null(found))).to_pylist()]
 
 
-def _weights(table: Table, name: str | None) -> Tensor | None:
+def _weights(table: Table, schema: FeatureSchema) -> Tensor | None:
+    name = schema.weight_column
     if name is None:
         return None
     table.require("weight column", name)
-    values, wrong = table.numbers(name)
+    values, wrong = table.numbers(name, schema.weight_notation)
     bad = np.flatnonzero(~np.isfinite(values) | wrong | (values < 0))
     if bad.size:
         row = int(bad[0])
         raise GWNError(
             f"{table.path.name}: weight column {name!r} has {table.cell(name, row)!r} in row {row + 1}; "
-            "weights are finite numbers and not negative"
+            "weights are finite numbers and not negative: write one there, or delete the row"
         )
     return torch.from_numpy(values.astype(np.float32))
 

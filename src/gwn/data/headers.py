@@ -1,7 +1,13 @@
-"""Whether the first line of a table is data and no column names: then it is refused, and --no-header reads it."""
+"""Whether the first line of a table is data and no column names: then it is refused, and --no-header reads it.
+
+A person who names a column that is a cell of the first line says that this line holds names: 2010,2015,2020,label
+stands above numbers, and `--label-column label` makes it a header.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,25 +18,32 @@ from gwn.data.cells import numbers_of
 from gwn.data.tables import Table
 from gwn.errors import GWNError
 
+MADE_UP = re.compile(r"column-\d+")
 NAMES = "its columns are then called column-1, column-2, ..."
 
 
-def require_edge_header(file: str, ids: Any, ends: tuple[str, str]) -> None:
-    """Refuse a table whose column names are themselves an edge."""
-    if all(pc.index(ids, name).as_py() >= 0 for name in ends):
+def require_edge_header(file: str, ids: Any, ends: tuple[str, str], given: Sequence[str | None] = ()) -> None:
+    """Refuse a table whose column names are themselves an edge.
+
+    given   columns of this table that a person named
+    """
+    if not _are_written(given) and all(pc.index(ids, name).as_py() >= 0 for name in ends):
         raise GWNError(
             f"{file}: the first line, {','.join(ends)}, is an edge and not column names; say --no-header edges "
             f"({NAMES}), or add a first line such as source,target"
         )
 
 
-def require_node_header(table: Table, named: Any) -> None:
+def require_node_header(table: Table, named: Any, given: Sequence[str | None] = ()) -> None:
     """Refuse a table whose column names are themselves a node: the id that edges miss, or numbers above numbers.
 
-    named    the different ids that the edges name
+    named   the different ids that the edges name
+    given   columns that a person named
     """
     names = list(table.columns)
-    if not (_is_missing_id(table, named) or _numbers_above_numbers(table)):
+    if _are_written([name for name in given if name in names]) or not (
+        _is_missing_id(table, named) or _numbers_above_numbers(table)
+    ):
         return
     shown = ",".join(names[:6]) + (",..." if len(names) > 6 else "")
     last = f"--label-column column-{len(names)} is the last"
@@ -38,6 +51,11 @@ def require_node_header(table: Table, named: Any) -> None:
         f"{table.path.name}: the first line, {shown}, is a node and not column names; say --no-header nodes ({NAMES}; "
         f"{last}), or add a first line with the names"
     )
+
+
+def _are_written(names: Sequence[str | None]) -> bool:
+    """Whether one of these columns has its name from the file: column-4 may be an empty cell of the first line."""
+    return any(name is not None and not MADE_UP.fullmatch(name) for name in names)
 
 
 def _is_missing_id(table: Table, named: Any) -> bool:

@@ -237,7 +237,9 @@ def _in_memory(path: Path, table: pa.Table, row_names: str | None = None) -> Tab
 
 
 def _plain(column: Any) -> Any:
-    """A column of the types that tables in files have: no dictionaries, no views, no half floats."""
+    """A column of the types that tables in files have: no dictionaries, no views, no half floats, no extensions."""
+    if isinstance(column.type, pa.BaseExtensionType):
+        column = pa.chunked_array([_cells(column.to_pandas())])
     if pa.types.is_dictionary(column.type):
         parts = [_plain(part.dictionary).take(part.indices) for part in column.chunks]
         column = pa.chunked_array(parts) if parts else pa.chunked_array([], pa.string())
@@ -369,14 +371,19 @@ def _from_pandas(frame: pd.DataFrame, index: str | None) -> pa.Table:
 
 
 def _cells(values: Any) -> Any:
-    """One column; cells of several types become text, and what is missing stays missing."""
-    series = values if isinstance(values, pd.Series) else pd.Series(values)
+    """One column; cells of several types become text, periods the date they begin; what is missing stays missing."""
+    series: Any = values if isinstance(values, pd.Series) else pd.Series(values)
     if series.dtype == object:
         series = series.infer_objects()
+    if isinstance(series.dtype, pd.PeriodDtype):
+        series = series.dt.to_timestamp()
     try:
-        return pa.Array.from_pandas(series)
+        cells = pa.Array.from_pandas(series)
     except (pa.ArrowException, ValueError, TypeError, NotImplementedError):
+        cells = None
+    if cells is None or isinstance(cells.type, pa.BaseExtensionType):  # an interval, say: Arrow cannot compare them
         return pa.array([None if cell is None or cell is pd.NA or cell != cell else str(cell) for cell in series])
+    return cells
 
 
 def _with_row_numbers(table: Table) -> tuple[Table, str]:

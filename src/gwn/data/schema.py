@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from gwn.data.cells import choose_notation, numbers_of
+from gwn.data.cells import numbers_of
 from gwn.data.columns import Column, LeftOut, column_from_json, infer_column
 from gwn.data.node_ids import choose_id_column, holds_ids, row_numbers
 from gwn.data.structural import structural_kinds, structural_names
@@ -47,6 +47,8 @@ class FeatureSchema:
     bound_to                       hash of the graph on which alone the structural features mean something, or ""
     task                           classification, or regression: then the label is a number and there are no classes
     label_notation                 how the numbers of a regression are written, see `gwn.data.cells.NOTATIONS`
+    weight_notation                how the weights are written, in the same way
+    label_note, weight_note        what a person should know about how these numbers were read
     no_header                      which of the two tables, edges and nodes, begin with data
     skip_unknown                   whether edges that name unknown nodes are left out
     unused_of_edges                columns of the edges that are neither an end nor the weight
@@ -64,6 +66,9 @@ class FeatureSchema:
     bound_to: str = ""
     task: str = "classification"
     label_notation: str = ""
+    label_note: str = ""
+    weight_notation: str = ""
+    weight_note: str = ""
     no_header: tuple[str, ...] = ()
     skip_unknown: bool = False
     unused_of_edges: tuple[str, ...] = ()
@@ -132,7 +137,8 @@ class FeatureSchema:
         if label_column is None:
             return schema
         if task == "regression":
-            return replace(schema, label_notation=_target_notation(table, label_column))
+            notation, note = _target_notation(table, label_column)
+            return replace(schema, label_notation=notation, label_note=note)
         return replace(schema, class_names=_class_names(table, label_column))
 
     @property
@@ -342,9 +348,8 @@ def _cell_of_several(names: Sequence[str]) -> str | None:
     return None
 
 
-def _target_notation(table: Table, name: str) -> str:
-    numeric = pa.types.is_floating(table.columns[name].type) or pa.types.is_integer(table.columns[name].type)
-    notation = "" if numeric else choose_notation(table.text(name), table.decimal_comma)
+def _target_notation(table: Table, name: str) -> tuple[str, str]:
+    notation, note = table.notation(name)
     if notation is None:
         word = next(cell for cell in table.text(name).to_pylist() if cell) if table.missing(name) < table.rows else ""
         raise GWNError(
@@ -357,7 +362,7 @@ def _target_notation(table: Table, name: str) -> str:
             f"{table.path.name}: label column {name!r} has no two different numbers to learn from; "
             "name another column with --label-column"
         )
-    return notation
+    return notation, note
 
 
 def _target(table: Table, name: str, notation: str) -> Any:

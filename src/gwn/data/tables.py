@@ -9,6 +9,7 @@ import shlex
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet
 
-from gwn.data.cells import Floats, Mask, days_of, days_of_type, numbers_of
+from gwn.data.cells import Floats, Mask, choose_notation, days_of, days_of_type, how_read, numbers_of
 from gwn.errors import GWNError
 from gwn.io import file_sha256, open_regular
 from gwn.registry import require_known
@@ -37,6 +38,14 @@ CLOSE = "close it, or write two of them for one in the text"
 
 DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
 """Beside semicolons: in a line of data there may be more of them than of the sign between the columns."""
+
+SEPARATORS = ",;\t|"
+FIRST_LINES = 20
+"""Lines after the first that tell what stands between the columns."""
+
+QUOTED = re.compile(rf'(?:(?<=[{SEPARATORS}])|^)"[^"]*(?:""[^"]*)*"', re.MULTILINE)
+OPEN_QUOTE = re.compile(rf'(?:(?<=[{SEPARATORS}])|^)"', re.MULTILINE)
+LINE_END = re.compile(r"\r\n|\r|\n")
 
 WRONG_ROW = re.compile(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+): (.*)", re.DOTALL)
 
@@ -117,7 +126,7 @@ class Table:
     def numbers(self, name: str, notation: str = "") -> tuple[Floats, Mask]:
         """A column as numbers, NaN where it is missing, and which cells hold something that is no number."""
         column = self.columns[name]
-        if _holds_numbers(column.type):
+        if self.holds_numbers(name):
             values = pc.cast(column, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
             return values, np.zeros(self.rows, dtype=bool)
         return self._parsed(name, notation, lambda: numbers_of(self.text(name), notation, self.decimal_comma))
@@ -137,9 +146,22 @@ class Table:
             self.parsed[name, how] = parse()
         return self.parsed[name, how]
 
+    def notation(self, name: str) -> tuple[str | None, str]:
+        """How a column writes its numbers, None where most of its cells are none, and what to know about that."""
+        if self.holds_numbers(name):
+            return "", ""
+        text = self.text(name)
+        notation = choose_notation(text, self.decimal_comma)
+        return notation, "" if notation is None else how_read(text, notation, self.decimal_comma)
+
+    def holds_numbers(self, name: str) -> bool:
+        """Whether the cells are numbers by their type, and no texts."""
+        kind = self.columns[name].type
+        return bool(pa.types.is_floating(kind) or pa.types.is_integer(kind))
+
     def is_readable(self, name: str) -> bool:
         """Whether a column holds single values that can be written as text."""
-        if _holds_numbers(self.columns[name].type):
+        if self.holds_numbers(name):
             return True
         try:
             self.text(name)
@@ -197,7 +219,7 @@ def read_table(path: Path, *, header: bool = True) -> Table:
         table, separator = SUFFIXES[suffix](path, head, header)
     except (pa.ArrowException, OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise GWNError(what_is_wrong(path, error)) from None
-    return Table.from_arrow(path, table, decimal_comma=separator in (";", "\t"))
+    return Table.from_arrow(path, table, decimal_comma=separator not in ("", ","))
 
 
 def what_is_wrong(path: Path, error: Exception) -> str:
@@ -305,20 +327,37 @@ def _all_text(path: Path, separator: str, names: Sequence[str], header: bool) ->
 def csv_layout(path: Path, header: bool) -> tuple[str, list[str]]:
     """What stands between the columns of a CSV file, and their names: the first line, or numbers without a header."""
     with (gzip.open if path.suffix.lower() == ".gz" else open)(path, "rt", encoding="utf-8-sig", newline="") as file:
-        first = next((line for line in file if line.strip()), "").rstrip("\r\n")
-    if not first:
-        raise GWNError(f"{path} is empty")
-    plain = DECIMAL_COMMA.sub("", first) if ";" in first else first
-    separator = "\t" if suffix_of(path) == ".tsv" else max(",;\t", key=plain.count)
+        lines = [*islice((line for line in file if line.strip()), 1)]
+        first = lines[0].rstrip("\r\n") if lines else ""
+        if not first:
+            raise GWNError(f"{path} is empty")
+        is_tabs = suffix_of(path) == ".tsv"
+        separator = "\t" if is_tabs else _separator("".join([*lines, *islice(file, FIRST_LINES)]))
     names = next(csv.reader([first], delimiter=separator))
     return separator, names if header else [f"column-{number}" for number in range(1, len(names) + 1)]
 
 
+def _separator(text: str) -> str:
+    """The sign between the columns of these lines: as often in each of them, else the most frequent of the first.
+
+    Signs in quoted cells do not count, nor do decimal commas beside semicolons.
+    """
+    plain = QUOTED.sub("", text)
+    if (open_cell := OPEN_QUOTE.search(plain)) is not None:  # it goes on beyond these lines
+        whole_lines = plain[: open_cell.start()].rpartition("\n")[0]
+        plain = whole_lines or plain
+    lines = [line for line in LINE_END.split(plain) if line.strip()] or [plain]
+    if all(";" in line for line in lines):
+        lines = [DECIMAL_COMMA.sub("", line) for line in lines]
+
+    def fitness(sign: str) -> tuple[bool, int]:
+        counts = [line.count(sign) for line in lines]
+        return counts[0] > 0 and len(set(counts)) == 1, counts[0]
+
+    return max(SEPARATORS, key=fitness)
+
+
 SUFFIXES = {".csv": _read_csv, ".tsv": _read_csv, ".parquet": _read_parquet, ".pq": _read_parquet}
-
-
-def _holds_numbers(kind: Any) -> bool:
-    return bool(pa.types.is_floating(kind) or pa.types.is_integer(kind))
 
 
 def _holds_nothing(column: Any) -> bool:

@@ -36,7 +36,7 @@ def model_card(result: Mapping[str, Any], folder: str) -> str:
         "",
         "## Data",
         "",
-        f"- {data['nodes']:,} nodes, {edges}, {data['features']:,} features",
+        f"- {data['nodes']:,} nodes, {edges}, {data['features']:,} feature{'s' * (data['features'] != 1)}",
         *(f"- {plain(name)}: SHA-256 `{digest}`" for name, digest in data["files"].items()),
         f"- content hash `{data['hash']}`",
         *([f"- known problem: {plain(result['caveat'])}"] if result["caveat"] else []),

@@ -89,7 +89,7 @@ def convert(
     file = replace(file, source=ends[0], target=ends[1])
     named = different_ids(*named_ends(head, table, ends))
     if "nodes" not in no_header:
-        require_node_header(table, named)
+        require_node_header(table, named, (label_column, id_column, *drop_columns, *text_columns))
     special = {"label_column": label_column, "id_column": id_column}
     schema = known or _fitted(table, drop_columns=drop_columns, text_columns=text_columns, named=named, **special)
     if known is not None:
@@ -106,7 +106,7 @@ def convert(
     )
     named_nodes = schema.ids(table)
     if "edges" not in no_header:
-        require_edge_header(file.path.name, named_nodes, ends)
+        require_edge_header(file.path.name, named_nodes, ends, ends if given else ())
     ids = None if schema.id_column is None else named_nodes
     arcs = 2 * edge_guess(file)
     require_space(Path(out), table.rows * (4 * len(schema.feature_names) + 28) + 12 * arcs)

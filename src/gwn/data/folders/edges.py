@@ -111,7 +111,7 @@ class EdgeFile:
 
     @property
     def decimal_comma(self) -> bool:
-        return not self.is_parquet and self.separator in (";", "\t")
+        return not self.is_parquet and self.separator != ","
 
     def head(self) -> Table:
         """The first edges with all columns, by which the ends are chosen."""
