@@ -53,8 +53,8 @@ def _figure(name: str) -> Picture:
 
 
 def _finding(name: str) -> Picture:
-    """A figure of docs/findings.md, from the measured cells. They are many and grow in number every day, so the
-    picture goes stale with its code alone; the numbers of the page beside it are tested."""
+    """A figure of docs/findings.md, from the measured cells. They are many, so the picture goes stale with the page,
+    whose numbers are from the same cells and are tested, and with its code."""
 
     def make(target: Path) -> None:
         from gwn.paper import findings
@@ -64,7 +64,7 @@ def _finding(name: str) -> Picture:
         draw_figure(figure, target, caption=False)
         _fewer_colours(target)
 
-    return Picture(make, ("src/gwn/paper/findings.py", *DRAWING))
+    return Picture(make, ("docs/findings.md", "src/gwn/paper/findings.py", *DRAWING))
 
 
 def _fewer_colours(target: Path) -> None:
