@@ -167,8 +167,9 @@ def test_what_the_search_fixed_of_the_training_is_trained_with_again(capsys: pyt
     result = json.loads(capsys.readouterr().out)
     assert result["folder"] == winner["folder"]
     assert result["training"]["select"] == "loss"
-    assert call(*again, "--runs", "1", "--json", "--set", "class_weights=none") == 0
-    assert json.loads(capsys.readouterr().out)["training"].get("class_weights", "none") == "none"
+    for said in (("--set", "class_weights=none"), ("--class-weights", "none")):
+        assert call(*again, "--runs", "1", "--json", *said) == 0
+        assert json.loads(capsys.readouterr().out)["training"].get("class_weights", "none") == "none", said
 
 
 @needs_linux

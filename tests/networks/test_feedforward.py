@@ -11,6 +11,7 @@ import torch
 from dense import close
 from graphs import normal
 from gwn import GWNError
+from gwn.models import model_spec
 from gwn.networks.feedforward import _MATRICES, ACTIVATIONS, FeedForward, drop_features
 from gwn.sparse import SparseMatrix
 from seeds import reseed
@@ -103,3 +104,17 @@ def test_mistakes_are_named() -> None:
         FeedForward(3, 3, 3, layers=0)
     with pytest.raises(GWNError, match="unknown activation 'gelo'; did you mean 'gelu'"):
         FeedForward(3, 3, 3, activation="gelo")
+
+
+def test_sparse_features_that_require_a_gradient_are_refused_and_the_advice_works() -> None:
+    """Products with them have a gradient for the weights alone: without a word, theirs would be missing."""
+    x = normal(6, 4).relu().to_sparse_csr().requires_grad_()
+    model = model_spec("gwn-sym").build(4, 2).double()
+    edges = torch.tensor([[0, 1, 2], [1, 2, 3]])
+    with pytest.raises(GWNError, match=r"use x\.to_dense\(\)"):
+        model(x, edges)
+    with torch.no_grad():
+        model(x, edges)
+    dense = x.detach().to_dense().requires_grad_()
+    model(dense, edges).sum().backward()
+    assert dense.grad is not None

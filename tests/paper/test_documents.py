@@ -40,7 +40,8 @@ def test_shipped_settings_are_those_of_their_records() -> None:
     count = 0
     for cell, record in searched_cells(ROOT / "results"):
         model = model_spec(cell.row)
-        tuned = find_tuned(model, cell.dataset, cell.split, record["dataset"]["hash"], [SHIPPED])
+        content = record["dataset"]["hash"]
+        tuned = find_tuned(model, cell.dataset, cell.split, content, [SHIPPED], prior=cell.prior)
         assert tuned is not None, cell.name
         settings, training = tuned.merge(model, {}, {})
         trained = effective_settings(model, settings)

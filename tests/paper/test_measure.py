@@ -18,7 +18,7 @@ from gwn.models import model_spec
 from gwn.paper.cell import BUDGETS, TRIALS_OF_A_TAU, Budget, Cell, recipe_of
 from gwn.paper.measure import measure_cell, measure_missing, repeat_cell
 from gwn.paper.records import Workplace, cell_file, missing, read_cell
-from gwn.paper.shipped import searched_cells, ship
+from gwn.paper.shipped import searched_cells, settings_tables, ship
 from gwn.settings import find_tuned
 from gwn.training.config import TrainConfig, effective_settings
 from gwn.tuning.storage import machine_lock
@@ -124,7 +124,10 @@ def test_a_corrected_cell_is_searched_under_its_prior_and_repeats_to_the_bit(mea
     assert [run["split_hash"] for run in record["runs"]] == [run["split_hash"] for run in plain["runs"]]
     assert [run["test"] for run in repeat_cell(corrected, measured)["runs"]] == [run["test"] for run in record["runs"]]
     assert missing([MLP, corrected], measured.results) == []
-    assert [cell for cell, _ in searched_cells(measured.results)] == [MLP], "what ships is for answers as they are"
+    assert {cell for cell, _ in searched_cells(measured.results)} == {MLP, corrected}
+    tables = settings_tables(measured.results)["mlp"]["csbm"]
+    assert sorted(tables) == ["stratified", "stratified-em"], "what suits answers as they are has a table of its own"
+    assert "prior" not in tables["stratified-em"]["training"], "settings do not correct in silence"
 
 
 @two_runs

@@ -299,4 +299,4 @@ def test_a_run_without_a_prior_says_what_the_shift_costs() -> None:
     assert line.startswith("label shift: ")
     assert "instead of 70.0%" in line
     (line,) = warnings_of([{**run, "val": 0.95}], ["0", "1"])
-    assert "worth nothing" in line
+    assert "gains nothing" in line

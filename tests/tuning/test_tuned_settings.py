@@ -38,6 +38,18 @@ def test_found_here_first_then_among_those_that_ship(tmp_path: Path) -> None:
     assert find_tuned(model_spec("mlp"), "cora", "per-class", "hash", folders) is None
 
 
+def test_settings_searched_under_a_prior_are_for_answers_that_have_it(tmp_path: Path) -> None:
+    of = {
+        name: {"data": "hash", "settings": {"time": time}, "training": {}}
+        for name, time in (("per-class", 2.0), ("per-class-em", 3.0))
+    }
+    write_toml(tmp_path / "gwn-plus.toml", {"cora": of})
+    for prior, time in (("none", 2.0), ("em", 3.0), ("validation", 2.0)):
+        found = find_tuned(MODEL, "cora", "per-class", "hash", [tmp_path], prior=prior)
+        assert found is not None
+        assert found.settings == {"time": time}, prior
+
+
 def test_a_file_with_the_models_former_name_is_read(tmp_path: Path) -> None:
     write(tmp_path, time=2.0)
     (tmp_path / "gwn-plus.toml").rename(tmp_path / "gwn.toml")

@@ -52,6 +52,19 @@ def test_winner_is_measured_and_found_again(make_search: MakeSearch, make_job: M
     assert not [path for path in file.parent.iterdir() if path != file]
 
 
+def test_a_search_under_a_prior_leaves_the_other_winner_where_it_is(
+    make_search: MakeSearch, make_job: MakeJob, tmp_path: Path
+) -> None:
+    file = settings_file(tmp_path / "settings", "gcn")
+    for given in ((), ("prior=validation",)):
+        search = make_search(*given, model="gcn")
+        table, _ = measure(search, "mine", finished(make_job, search, 1), tmp_path / "runs", runs=1)
+        write_winner(file, search, table)
+    content = read_toml(file)["csbm"]
+    assert sorted(content) == ["stratified", "stratified-validation"]
+    assert "prior" not in content["stratified-validation"]["training"]
+
+
 def test_nothing_to_win(make_search: MakeSearch, make_job: MakeJob, tmp_path: Path) -> None:
     with pytest.raises(GWNError, match="none of 0 trials has a score in the time given"):
         best_trial([])

@@ -32,16 +32,24 @@ def train(
     runs: int = typer.Option(10, help="How many runs; each has its own split and seed."),
     seed: int = typer.Option(0, help="The first run's seed; run r uses seed + r."),
     settings: list[str] = typer.Option([], "--set", metavar="NAME=VALUE", help="A setting: see `gwn models NAME`."),
-    labels: str = typer.Option(
-        "none", help="masked: show the network the training labels of other nodes; none: features alone."
+    labels: str | None = typer.Option(
+        None,
+        show_default="none",
+        help="masked: show the network the training labels of other nodes; none: features alone.",
     ),
-    smooth: str = typer.Option("none", help="correct: correct and smooth what the trained network says, or none."),
+    smooth: str | None = typer.Option(
+        None, show_default="none", help="correct: correct and smooth what the trained network says, or none."
+    ),
     prior: str = typer.Option("none", help=PRIOR_HELP),
-    select: str = typer.Option(
-        "score", help="Which epoch is kept: score, the highest validation score, or loss, the lowest validation loss."
+    select: str | None = typer.Option(
+        None,
+        show_default="score",
+        help="Which epoch is kept: score, the highest validation score, or loss, the lowest validation loss.",
     ),
-    class_weights: str = typer.Option(
-        "none", help="balanced: each class weighs as much as the others, which helps rare ones; none: each node does."
+    class_weights: str | None = typer.Option(
+        None,
+        show_default="none",
+        help="balanced: each class weighs as much as the others, which helps rare ones; none: each node does.",
     ),
     device: str = typer.Option("auto", help="auto, cpu, cuda or mps."),
     dtype: str = typer.Option("float32", help="float32 or float64."),
@@ -99,9 +107,16 @@ def train(
 
         spec = model_spec(model)
         for_model, for_training = parse_settings(spec, [*settings, "precompute=true"] if precompute else settings)
-        options = {"device": device, "dtype": dtype, "deterministic": deterministic, "labels": labels, "smooth": smooth}
-        options |= {"class_weights": class_weights, "prior": prior, "select": select}
-        config = TrainConfig(**{**spec.training, **options, **for_training})
+        options = {"device": device, "dtype": dtype, "deterministic": deterministic, "prior": prior}
+        by_option = {name: value for name, value in options.items() if value != getattr(TrainConfig, name)}
+        of_choice = {"labels": labels, "smooth": smooth, "select": select, "class_weights": class_weights}
+        # Also where it is the default: whoever says "none" means it, whatever tuned settings say.
+        for_training = {
+            **by_option,
+            **{name: value for name, value in of_choice.items() if value is not None},
+            **for_training,
+        }
+        config = TrainConfig(**{**spec.training, **for_training})
         chosen = effective_settings(spec, for_model)
         spec.build(1, 2, **chosen)  # a wrong setting is said before any data is read
         files = OnFiles(source.dataset, memory, chosen, stored)
@@ -116,14 +131,13 @@ def train(
             print_summary(data, splits[0])
         table = None
         if tuned:
-            table = find_tuned(spec, source.dataset or data.name, splits[0].kind, data.graph.content_hash())
+            known_as, content = source.dataset or data.name, data.graph.content_hash()
+            table = find_tuned(spec, known_as, splits[0].kind, content, prior=config.prior)
         if table is not None:
             if not quiet:
                 print_prose(
                     f"using tuned settings from {table.file} [{table.place}]; --no-tuned for the defaults", err=True
                 )
-            by_option = {name: value for name, value in options.items() if value != getattr(TrainConfig, name)}
-            for_training = {**by_option, **for_training}
             merged, of_training = table.merge(spec, for_model, for_training)
             chosen, config = effective_settings(spec, merged), replace(config, **of_training)
             spec.build(1, 2, **chosen)

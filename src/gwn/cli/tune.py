@@ -77,6 +77,7 @@ def tune(
     from gwn.data import make_splits
     from gwn.io import require_writable
     from gwn.models import model_spec
+    from gwn.settings import LOCAL
     from gwn.trackers import tracking
     from gwn.training import TrainConfig
     from gwn.tuning import SearchJob, measure, plan_search, run_search, settings_file, write_winner
@@ -155,27 +156,28 @@ def tune(
         )
     if playoff is not None:
         table["search"]["playoff"] = playoff
-    write_winner(file, search, table)
+    place = write_winner(file, search, table)
     if as_json:
         where = {"file": str(file), "folder": str(folder), "storage": readable(url)}
         typer.echo(
             json.dumps({"dataset": data.name, "model": model, "split": search.plan.split, **table, **where}, indent=2)
         )
     else:
-        given = "" if prior == "none" else f" --prior {prior}"
-        again = f"gwn train {_as_given(source)} --model {model} --split {search.plan.split}{given}"
-        _print_winner(data, model, search.plan.split, table, (file, folder), again)
+        _print_winner(data, model, search.plan.split, table)
+        typer.echo(f"Saved in {file} [{place}], the final runs in {printable(str(folder))}")
+        if file.parent.resolve() != LOCAL.resolve():
+            typer.echo(f"`gwn train` looks in {LOCAL}/: mkdir -p {LOCAL} && cp {as_word(file)} {LOCAL}/")
+        corrected = search.plan.training.get("prior", "none")
+        given = "" if corrected == "none" else f" --prior {corrected}"
+        typer.echo(f"Use with: gwn train {_as_given(source)} --model {model} --split {search.plan.split}{given}")
 
 
-def _print_winner(
-    data: Dataset, model: str, split: str, table: dict[str, Any], saved: tuple[Path, Path], again: str
-) -> None:
-    """What won; `saved` is the file of its settings and the folder of its runs, `again` the command that uses it."""
+def _print_winner(data: Dataset, model: str, split: str, table: dict[str, Any]) -> None:
+    """What won, what it had on validation and what on test."""
     from gwn.cli.train import format_summary
-    from gwn.settings import LOCAL
     from gwn.training.metrics import score_text
 
-    search, final, (file, folder) = table["search"], table["final"], saved
+    search, final = table["search"], table["final"]
     rows = [[key, f"{value:.4g}" if isinstance(value, float) else str(value)] for key, value in _tuned(table).items()]
     print_table(["setting", "value"], rows, f"{model} on {data.name}, {split} split: best of {search['trials']} trials")
     print_prose(
@@ -191,10 +193,6 @@ def _print_winner(
     print_prose(f"test with fresh seeds: {format_summary({**summary, 'count': finished}, data.metric)}")
     if search["same_splits_as_final"]:
         print_prose("Note: the search used the same published splits (never their test nodes) with other model seeds")
-    typer.echo(f"Saved in {file} [{data.name}.{split}], the final runs in {printable(str(folder))}")
-    if file.parent.resolve() != LOCAL.resolve():
-        typer.echo(f"`gwn train` looks in {LOCAL}/: mkdir -p {LOCAL} && cp {as_word(file)} {LOCAL}/")
-    typer.echo(f"Use with: {again}")
 
 
 def _as_given(source: GraphSource) -> str:

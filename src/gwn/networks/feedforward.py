@@ -155,6 +155,8 @@ def as_matrix(x: Tensor) -> Tensor | SparseMatrix:
     """A CSR tensor as a `SparseMatrix`, made once for each tensor; a dense one as it is."""
     if x.layout != torch.sparse_csr:
         return x
+    if x.requires_grad and torch.is_grad_enabled():
+        raise GWNError("sparse features require a gradient, which products with them do not give; use x.to_dense()")
     return _MATRICES.get(x, "matrix", lambda: SparseMatrix.from_tensor(x.detach()))
 
 

@@ -25,6 +25,7 @@ from gwn.paper.exhibits import EXHIBITS
 from gwn.paper.shipped import searched_cells
 from gwn.paper.table import TableData, to_csv, words
 from gwn.paper.verdict_html import verdict_parts
+from gwn.settings import table_name
 from gwn.training.result import environment
 
 FIGURE = """<section class="card exhibit$tall" id="figure-$name">
@@ -138,7 +139,7 @@ def settings_table(results: Path) -> TableData:
         (
             words(ROWS[cell.row].title),
             words(DATASETS[cell.dataset].title),
-            words(cell.split),
+            words(table_name(cell.split, cell.prior)),
             words(_assignments(record["settings"])),
             words(_assignments(record["training"])),
         )

@@ -10,7 +10,7 @@ from typing import Any
 from gwn.models import ModelSpec, model_spec
 from gwn.paper.cell import Cell
 from gwn.paper.records import RESULTS, cell_file, read_cells
-from gwn.settings import SHIPPED, write_tuned
+from gwn.settings import SHIPPED, table_name, write_tuned
 from gwn.training.config import TrainConfig
 
 COMMAND = "python -m gwn.paper.shipped"
@@ -19,9 +19,7 @@ COMMAND = "python -m gwn.paper.shipped"
 def searched_cells(results: Path) -> Iterator[tuple[Cell, dict[str, Any]]]:
     """Every cell that has a search of its own, with its record."""
     for cell, record in read_cells(results):
-        if record["search"] is None or cell.prior != "none":
-            continue
-        if cell.tau is None and cell.split == record["recipe"]["split"]:
+        if record["search"] is not None and cell.tau is None and cell.split == record["recipe"]["split"]:
             yield cell, record
 
 
@@ -31,7 +29,7 @@ def settings_tables(results: Path) -> dict[str, dict[str, Any]]:
     for cell, record in searched_cells(results):
         model = model_spec(cell.row)
         of_dataset = tables.setdefault(model.name, {}).setdefault(cell.dataset, {})
-        of_dataset[cell.split] = {
+        of_dataset[table_name(cell.split, cell.prior)] = {
             "data": record["dataset"]["hash"],
             "record": cell_file(RESULTS, cell).as_posix(),
             "settings": _other_than(_usual_settings(model), record["settings"]),

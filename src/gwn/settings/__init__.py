@@ -3,7 +3,8 @@
 A table has the hash of its `data`, `settings` of the model and `training`. Those that `gwn tune` writes also say what
 was searched and measured; those that ship say in which record of the results that is, and leave out what is the
 model's default. What a table does not name and had no choice when it was written is as it was then
-(`ModelSpec.stored`).
+(`ModelSpec.stored`). Settings that were searched with the answers corrected for label shift are a table of their own,
+such as [cora.per-class-em]: they need not suit answers that nobody corrects.
 
 They are looked for in the folder `settings/` where the command runs, then beside this file, where those that ship are.
 """
@@ -52,22 +53,35 @@ class Tuned:
         return {"file": str(self.file), "table": self.place, "overridden": sorted(overridden)}
 
 
+def table_name(split: str, prior: str) -> str:
+    """What the table of a split is called: `SPLIT`, or `SPLIT-PRIOR` where the answers are corrected."""
+    return split if prior == "none" else f"{split}-{prior}"
+
+
 def find_tuned(
-    model: ModelSpec, dataset: str, split: str, data_hash: str, folders: Sequence[Path] | None = None
+    model: ModelSpec,
+    dataset: str,
+    split: str,
+    data_hash: str,
+    folders: Sequence[Path] | None = None,
+    *,
+    prior: str = "none",
 ) -> Tuned | None:
     """The tuned settings of this model on this dataset and split, unless they were tuned on other data.
 
     data_hash   of the graph: a directed reading of the same files is other data
+    prior       that the answers are corrected with: settings searched so come before those of the same file without it
     """
     places = (LOCAL, SHIPPED) if folders is None else folders
     looked_at = [folder / f"{name}.toml" for folder in places for name in (model.name, *model.former_names)]
     for file in filter(Path.is_file, looked_at):
         found = read_toml(file).get(dataset)
-        table = found.get(split) if isinstance(found, dict) else None
-        if table is not None:
-            tuned = _checked(file, f"{dataset}.{split}", table, model)
-            if tuned.table.get("data") == data_hash:
-                return tuned
+        for name in dict.fromkeys((table_name(split, prior), split)):
+            table = found.get(name) if isinstance(found, dict) else None
+            if table is not None:
+                tuned = _checked(file, f"{dataset}.{name}", table, model)
+                if tuned.table.get("data") == data_hash:
+                    return tuned
     return None
 
 

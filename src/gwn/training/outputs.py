@@ -154,15 +154,17 @@ def warnings_of(runs: Sequence[Mapping[str, Any]], class_names: Sequence[str]) -
             float(np.mean([run["val"] for run in shifted])),
             float(np.mean([run["shift"]["validation"] for run in shifted])),
         )
+        advice = "--prior validation, which corrects before it chooses an epoch"
         worth = (
-            f"corrected for it, these very answers are right on {after:.1%} of validation instead of {before:.1%}"
+            f"corrected for it, these very answers are right on {after:.1%} of validation instead of {before:.1%}; "
+            f"train with {advice}"
             if after > before
-            else f"these epochs were chosen for what they lean to, so correcting them is worth nothing ({after:.1%} of "
-            f"validation instead of {before:.1%})"
+            else "these epochs were chosen for what they lean to, and correcting them afterwards gains nothing "
+            f"({after:.1%} of validation instead of {before:.1%}); try {advice}, and keep it if validation is higher"
         )
         lines.append(
             f"label shift: the classes of the training nodes are not those of the others ({moved:.0%} would have to "
-            f"change); {worth}; train with --prior validation, which corrects before it chooses an epoch"
+            f"change); {worth}"
         )
     judged = _on_test(finished)
     if not judged:

@@ -13,7 +13,7 @@ from optuna.trial import FrozenTrial, TrialState
 from gwn.data import make_splits
 from gwn.errors import GWNError
 from gwn.io import make_folder, read_toml
-from gwn.settings import write_tuned
+from gwn.settings import table_name, write_tuned
 from gwn.training import Experiment, TrainConfig, run_experiment
 from gwn.training.experiment import OnProgress, OnRun
 from gwn.tuning.objective import SETTINGS, SPLITS, TRAINING
@@ -101,7 +101,8 @@ def winner_table(
 def _fixed_training(search: Search) -> dict[str, Any]:
     """What the search fixed of the training, such as `class_weights`, and `gwn train` must repeat.
 
-    A prior is left out, as settings must not correct in silence: `gwn train` takes it by name. So is where it ran.
+    A prior is left out, as settings must not correct in silence: it is in the table's name, and `gwn train` takes it by
+    name. So is where it ran.
     """
     return {name: value for name, value in search.plan.training.items() if name not in ("prior", "device", "threads")}
 
@@ -144,19 +145,22 @@ def settings_file(folder: Path, model: str) -> Path:
     return file
 
 
-def write_winner(file: Path, search: Search, table: Mapping[str, Any]) -> None:
-    """Put the table into the file beside those of other datasets and splits; one that only has another date stays."""
+def write_winner(file: Path, search: Search, table: Mapping[str, Any]) -> str:
+    """Put the table into the file beside those of other datasets and splits, and its name there; one that only has
+    another date stays."""
     plan = search.plan
     with machine_lock(str(file.resolve())):
         tables = read_toml(file) if file.exists() else {}
         of_dataset = tables.setdefault(plan.dataset, {})
         if not isinstance(of_dataset, dict):
             raise GWNError(f"{file}: {plan.dataset} should be a table; mend or delete the file")
-        former = of_dataset.get(plan.split)
+        place = table_name(plan.split, plan.training.get("prior", "none"))
+        former = of_dataset.get(place)
         new = _without_none(table)
         if not isinstance(former, dict) or {**former, "date": None} != {**new, "date": None}:
-            of_dataset[plan.split] = new
+            of_dataset[place] = new
             write_tuned(file, tables, by="gwn tune")
+    return f"{plan.dataset}.{place}"
 
 
 def _without_none(table: Mapping[str, Any]) -> dict[str, Any]:

@@ -25,7 +25,7 @@ KERNELS: dict[str, Callable[[float], Function]] = {
     "ppr": lambda alpha: lambda t: alpha / (1 - (1 - alpha) * t),
     "heat": lambda time: lambda t: np.exp(-time * (1 - t)),
 }
-BLOCK = 256
+BLOCK = 64
 LARGEST = 30_000
 TIES = 1e-9
 """Entries equal to the k-th largest up to this share are all kept, so that no order of the nodes decides."""
