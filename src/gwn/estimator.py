@@ -371,8 +371,8 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
         if edges is not None or pair.edges.rows or not self.pair_.edges.rows:
             return pair
         names = [column.name for column in self.schema_.columns]
-        if self.schema_.id_column in pair.nodes.columns:  # rows of other ids are other nodes, whatever their features
-            names.append(self.schema_.id_column)
+        if (ids := self.schema_.id_column) is not None and ids in pair.nodes.columns:
+            names.append(ids)  # rows of other ids are other nodes, whatever their features
         same = all(
             name in pair.nodes.columns and pair.nodes.columns[name].equals(self.pair_.nodes.columns[name])
             for name in names
