@@ -66,12 +66,19 @@ def test_a_table_with_empty_classes_is_fitted_and_filled() -> None:
 
 @pytest.mark.parametrize(
     "y",
-    [MASKED, np.where(MASKED < 0, np.nan, Y), TOPICS, TOPICS.fillna("").tolist(), torch.as_tensor(MASKED)],
-    ids=["-1", "NaN", "None", "empty", "tensor"],
+    [
+        MASKED,
+        MASKED.astype(float),
+        np.where(MASKED < 0, np.nan, Y),
+        TOPICS,
+        TOPICS.fillna("").tolist(),
+        torch.as_tensor(MASKED),
+    ],
+    ids=["-1", "-1.0", "NaN", "None", "empty", "tensor"],
 )
 def test_unknown_classes_in_y(y: Any) -> None:
     model = small(epochs=2).fit(X, y, edges=EDGES)
-    assert [str(kind) for kind in model.classes_] in (["0", "1", "2"], ["ant", "bee", "cat"])
+    assert [str(kind).removesuffix(".0") for kind in model.classes_] in (["0", "1", "2"], ["ant", "bee", "cat"])
     train, val, test = model.result_["runs"][0]["split_sizes"]
     assert (train + val, test) == (48, 0)
     assert val in (9, 10)  # a fifth
@@ -256,6 +263,60 @@ def test_new_nodes_are_read_as_the_old_ones_were() -> None:
         model.predict(edges=edges)
     with pytest.raises(GWNError, match="the graph has no node 'm0'"):
         model.predict(["m0"])
+
+
+def test_nodes_in_another_order_are_not_taken_for_the_fitted_ones() -> None:
+    """Rows whose features are the same, or that have none, are told apart by their ids."""
+    nodes = NODES[["key"]].assign(topic=TOPICS)
+    for table in (nodes, nodes.set_index("key")):
+        model = small(epochs=2).fit(table, PAIRS, label="topic", features="structure")
+        assert (model.predict(table) == model.predict()).all()
+        with pytest.raises(GWNError, match="these nodes are not the ones that it was fitted on"):
+            model.predict(table.iloc[::-1].reset_index(drop=table is nodes))
+
+
+def test_y_alone_says_what_is_learnt_on_a_graph() -> None:
+    """A label column named beside `y` would be learnt in its place, of the nodes to be scored too."""
+    price = pd.Series(X[:, 0] + 2, dtype=object)
+    graph = {"nodes": NODES.drop(columns="a").assign(price=price), "edges": PAIRS, "label": "price"}
+    model = WaveRegressor("gwn-sym", graph={**graph, "task": "regression"}, epochs=2)
+    with pytest.raises(GWNError, match=r"y says what is to be learnt; give drop=\['price'\] instead"):
+        model.fit(NODES.key[:30], price[:30])
+    del graph["label"]
+    model = WaveRegressor("gwn-sym", graph={**graph, "drop": ["price"]}, epochs=2).fit(NODES.key[:30], price[:30])
+    assert int(model.graph_.labelled.sum()) == 30
+
+
+def test_a_node_has_one_class() -> None:
+    model, ids = small(epochs=2, graph={"nodes": NODES, "edges": PAIRS}), [*NODES.key, "n0"]
+    assert model.fit(ids, [*Y, Y[0]]).graph_.y[0] == Y[0]
+    with pytest.raises(GWNError, match="node 'n0' has two values of y, '0' and '2'"):
+        model.fit(ids, [*Y, 2])
+    with pytest.raises(GWNError, match=r"y holds dates; give classes as text, for example y.astype\(str\)"):
+        small().fit(X, np.datetime64("2024-01-01") + Y, edges=EDGES)
+
+
+def test_parameters_may_be_numbers_of_numpy(tmp_path: Path) -> None:
+    """As a grid search gives them."""
+    settings = {"hidden_channels": np.int64(8), "lr": np.float32(0.5)}
+    model = small(epochs=np.int64(2), validation=np.float32(0.25), settings=settings).fit(X, Y, edges=EDGES)
+    again = clone(WaveClassifier.load(model.save(tmp_path))).fit(X, Y, edges=EDGES)
+    assert (again.predict_proba() == model.predict_proba()).all()
+
+
+def test_a_clone_of_a_loaded_run_trains_as_the_run_did(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    NODES.assign(topic=TOPICS).to_csv("nodes.csv", index=False)
+    PAIRS.to_csv("edges.csv", index=False)
+    tables = ["--nodes", "nodes.csv", "--edges", "edges.csv", "--label-column", "topic"]
+    chosen = ["--prior", "em", "--set", "lr=0.05", "--set", "hidden_channels=8", "--set", "epochs=5"]
+    with pytest.raises(SystemExit):
+        main(["train", *tables, *chosen, "--runs", "1", "--split", "validate-20", "-q"])
+    (folder,) = Path("runs").iterdir()
+    loaded = WaveClassifier.load(folder)
+    assert (loaded.prior, loaded.settings["lr"]) == ("em", 0.05)
+    again = clone(loaded).fit("nodes.csv", "edges.csv", label="topic")
+    assert np.allclose(again.predict_proba(), loaded.predict_proba())
 
 
 def test_both_read_what_the_other_wrote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

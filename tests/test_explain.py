@@ -16,6 +16,7 @@ from gwn.explain import baseline_row, explain, hops_to
 from gwn.graph import Graph
 from gwn.models import model_spec
 from gwn.sparse import dense_to_csr
+from gwn.training.label_input import KnownLabels, fingerprint
 from seeds import reseed
 
 GRAPH = toy_graph(nodes=40).to(dtype=torch.float64)
@@ -41,6 +42,20 @@ def test_contributions_add_up_to_the_difference(name: str) -> None:
     moved = float(found.by_node.abs().sum())
     assert moved > 0
     assert abs(float(found.contributions.sum()) - (found.margin - found.start)) <= gwn.explain.TOLERANCE * moved
+
+
+def test_the_answer_is_named_as_it_is_smoothed() -> None:
+    """Explained is the network's own margin, of the class that the run predicts."""
+    own, classes = network("gcn"), GRAPH.num_classes
+    known = KnownLabels(own, TRAIN, GRAPH.labels[TRAIN], classes, shown=False, graph=fingerprint(GRAPH)).eval()
+    known.strength.fill_(0.9)
+    before = own(GRAPH.x, GRAPH.edge_index)
+    said = known(GRAPH.x, GRAPH.edge_index).softmax(1)
+    node = int((before.argmax(1) != said.argmax(1)).nonzero()[0])
+    found = explain(known, GRAPH, node, MEAN)
+    assert (found.predicted, found.probability) == (int(said[node].argmax()), pytest.approx(float(said[node].max())))
+    assert found.target == found.predicted
+    assert found.margin == pytest.approx(float(before[node, found.target] - before[node, found.rival]))
 
 
 def test_a_linear_wave_has_the_gradient_times_the_difference() -> None:

@@ -238,7 +238,9 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
         about: dict[str, Any] = {"classes": first.class_names, "reading": {}, "matrix": False}
         if (folder / ESTIMATOR_FILE).is_file():
             about = read_json(folder / ESTIMATOR_FILE)
-        given = {"model": first.config["model"], "settings": dict(first.config["settings"])}
+        of_training = {name: value for name, value in training.items() if name not in ("epochs", "device", "dtype")}
+        given = {"model": first.config["model"], "prior": of_training.pop("prior", "none")}
+        given |= {"settings": {**first.config["settings"], **of_training}}  # a clone trains as the run did
         given |= {"epochs": training["epochs"], "random_state": first.config["seed"], "dtype": training["dtype"]}
         found = cls(**about.get("parameters", given))
         if first.task == "classification":
@@ -279,7 +281,7 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
         spec, of_model, of_training = self._chosen(dataset, seed)
         machine = {"device": self.device, "dtype": self.dtype}
         if self.epochs is not None:
-            of_training = {**of_training, "epochs": self.epochs}
+            of_training = {**of_training, "epochs": _plain(self.epochs)}
         self.model_, self.settings_ = spec.name, effective_settings(spec, of_model)
         if not 0 < self.validation < 1:
             raise GWNError(f"validation is the share of nodes to validate on, between 0 and 1; got {self.validation}")
@@ -304,7 +306,7 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
             about = {"matrix": self.pair_.matrix, "reading": self.reading_}
             if self.task == "classification":
                 about["classes"] = self.classes_.tolist()
-            parameters = {name: value for name, value in self.get_params().items() if name != "graph"}
+            parameters = {name: _plain(value) for name, value in self.get_params().items() if name != "graph"}
             write_json(folder / ESTIMATOR_FILE, {**about, "parameters": {**parameters, "random_state": seed}})
             self._take(folder)
         if self.verbose:
@@ -312,7 +314,7 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _chosen(self, dataset: Dataset, seed: int) -> tuple[ModelSpec, dict[str, Any], dict[str, Any]]:
         """The model, its settings, and those of its training."""
-        given = {**({} if self.prior == "none" else {"prior": self.prior}), **(self.settings or {})}
+        given = {**({} if self.prior == "none" else {"prior": self.prior}), **_plain(self.settings or {})}
         if self.epochs is not None and "epochs" in given:
             raise GWNError("epochs is given twice, by itself and in settings; leave one of them out")
         if self.model == AUTO:
@@ -368,9 +370,12 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
                 )
         if edges is not None or pair.edges.rows or not self.pair_.edges.rows:
             return pair
+        names = [column.name for column in self.schema_.columns]
+        if (ids := self.schema_.id_column) is not None and ids in pair.nodes.columns:
+            names.append(ids)  # rows of other ids are other nodes, whatever their features
         same = all(
             name in pair.nodes.columns and pair.nodes.columns[name].equals(self.pair_.nodes.columns[name])
-            for name in (column.name for column in self.schema_.columns)
+            for name in names
         )
         if not same or pair.nodes.rows != self.pair_.nodes.rows:
             raise GWNError(
@@ -462,6 +467,13 @@ def _known(predicted: NDArray[Any], known: NDArray[np.bool_]) -> NDArray[np.bool
     if len(known) != len(predicted):
         raise GWNError(f"{len(predicted)} nodes but {len(known)} values of y were given")
     return known
+
+
+def _plain(value: Any) -> Any:
+    """A parameter without the types of NumPy, in which a grid search gives it and JSON does not take it."""
+    if isinstance(value, Mapping):
+        return {name: _plain(held) for name, held in value.items()}
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _special(schema: FeatureSchema, pair: TablePair, reading: Mapping[str, Any]) -> set[str | None]:

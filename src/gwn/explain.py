@@ -57,7 +57,7 @@ class Explanation:
     margin, start   f(x) and f(b)
     nodes, hops     [M] the nodes that were looked at, and how many edges lead from them to the node; -1 for none
     contributions   [M, f]
-    predicted, probability   what the network says at the node
+    predicted, probability   what the run answers at the node, corrected and smoothed where it does that
     points          evaluations of the gradient that were needed
     edges           the node's neighbours, and what the margin loses without the edges to them
     """
@@ -144,6 +144,8 @@ def explain(
     if not bool(torch.isfinite(logits).all()):
         raise GWNError("the model overflows on this graph; retrain with a smaller time or tau")
     target, rival = _classes(logits, target, rival)
+    if isinstance(network, KnownLabels):
+        network.strength.zero_()  # smoothing has no gradient: what moves is the network's own answer before it
     baseline = baseline.to("cpu", torch.float64)
 
     def margin(x: Tensor, part: Graph, at: int) -> Tensor:
@@ -196,8 +198,6 @@ def _exact(network: nn.Module) -> nn.Module:
     for module in copy.modules():
         if isinstance(module, GWN):
             module.precompute = False  # the same function; the shortcut has no gradient for the features
-        if isinstance(module, KnownLabels):
-            module.strength.zero_()  # the network's own answer, before it is corrected and smoothed
     return copy
 
 
@@ -356,6 +356,7 @@ def explain_run(
         "probability": None if numbers else found.probability,
         "known": known(node),
         "part": PARTS[part],
+        "smoothed": isinstance(trained.network, KnownLabels) and bool(trained.network.strength.any()),
         "class": names[found.target],
         "against": None if found.rival is None else names[found.rival],
         "margin": offset + factor * found.margin,

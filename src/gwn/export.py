@@ -37,7 +37,7 @@ CHECKED_VALUES = 20_000_000
 
 PRIOR_USE = (
     "multiply all logits by scale where there is one; add log(target) - log(train) of its class to each; nothing where "
-    "train is 0"
+    "train is 0; divide by temperature after that"
 )
 
 EXPORTABLE = (
@@ -283,9 +283,11 @@ def _how_to_feed(trained: TrainedModel, graph: Graph, kind: str, file: str, diff
         },
         "output": "float32 [nodes, 1]; times target_spread plus target_mean is the number"
         if numbers
-        else f"float32 [nodes, {len(trained.class_names)}] logits; softmax over the last axis gives probabilities",
+        else f"float32 [nodes, {len(trained.class_names)}] logits; divided by temperature, softmax over the last "
+        "axis gives probabilities",
         "nodes_and_edges": "any number",
         "classes": trained.class_names,
+        "temperature": None if numbers else trained.run.temperature or 1.0,
         "target_mean": trained.run.target_mean if numbers else None,
         "target_spread": trained.run.target_spread if numbers else None,
         **({} if trained.run.prior is None else {"prior": {**trained.run.prior, "use": PRIOR_USE}}),

@@ -58,6 +58,7 @@ def test_a_file_for_graphs_of_any_size(tables: tuple[Path, Path], command: Comma
     assert about["classes"] == ["art", "science", "sport"]
     assert about["features"] == ["age", "city=Oslo", "city=Rome"]
     assert about["largest_relative_difference"] <= 1e-5
+    assert about["temperature"] == json.loads((run / "run-00.json").read_text())["temperature"]  # as `gwn predict` does
     with (tmp_path / "mine.pt2").open("rb") as file:
         module = torch.export.load(file).module()
     logits = module(torch.randn(5, 3), torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), torch.ones(4))

@@ -16,9 +16,9 @@ from gwn import Graph, GWNError
 from gwn.data import make_splits
 from gwn.io import read_weights, write_json
 from gwn.models import MODELS
-from gwn.training import Experiment, TrainConfig, find_run_folder, load_trained, predict, run_experiment
+from gwn.training import Experiment, TrainConfig, find_run_folder, load_trained, predict, refit, run_experiment
 from gwn.training.config import effective_settings
-from gwn.training.predict import predictor_of
+from gwn.training.predict import answers, ensemble, finished_runs, predictor_of
 
 
 def named_graph() -> Graph:
@@ -26,7 +26,9 @@ def named_graph() -> Graph:
     return replace(graph, class_names=("cat", "dog"), node_ids=tuple(f"n{i}" for i in range(graph.num_nodes)))
 
 
-def train(root: Path, name: str = "gwn-fa", runs: int = 2, dtype: str = "float32", **settings: Any) -> Path:
+def train(
+    root: Path, name: str = "gwn-fa", runs: int = 2, dtype: str = "float32", split: str | None = None, **settings: Any
+) -> Path:
     dataset = toy_dataset(named_graph())
     narrow = {"hidden_channels": 8} if "hidden_channels" in MODELS[name].settings() else {}
     experiment = Experiment(
@@ -34,9 +36,30 @@ def train(root: Path, name: str = "gwn-fa", runs: int = 2, dtype: str = "float32
         model=MODELS[name],
         settings=effective_settings(MODELS[name], {**narrow, **settings}),
         config=TrainConfig(epochs=8, device="cpu", dtype=dtype),
-        splits=make_splits(dataset, None, runs),
+        splits=make_splits(dataset, split, runs),
     )
     return run_experiment(experiment, root)[1]
+
+
+@pytest.mark.parametrize("kind", ["stratified", "validate-20"])
+def test_no_run_answers_for_a_node_it_trained_on(tmp_path: Path, kind: str) -> None:
+    folder, data = train(tmp_path, "mlp", split=kind), toy_dataset(named_graph())
+    _, mean, _ = ensemble(folder, lambda origin: data, same=True)
+    both = [answers(load_trained(folder, number), data.graph) for number in (0, 1)]
+    first, second = (split.train for split in make_splits(data, kind, 2))
+    alone = first[~torch.isin(first, second)].numpy()
+    assert alone.size
+    assert np.array_equal(mean[alone], both[1][alone])
+
+
+def test_a_refit_is_of_all_runs_that_are_there(tmp_path: Path) -> None:
+    """Runs that were added may have the same best epoch and another temperature."""
+    data = toy_dataset(named_graph())
+    for runs in (1, 3):
+        folder = train(tmp_path, "mlp", runs=runs)
+        found = [run.temperature or 0.0 for run in finished_runs(folder)]
+        assert len(found) == runs
+        assert refit(folder, data).run.temperature == np.median(found)
 
 
 @pytest.mark.parametrize("name", list(MODELS))

@@ -104,6 +104,8 @@ def _print(record: dict[str, Any], top: int) -> None:
             f"{record['baseline']}"
         )
     )
+    if record["smoothed"]:
+        print_prose("This run corrects and smooths its answers; explained is what its network says before that")
     rings = record["rings"]
     print_prose(
         f"The difference of {record['margin'] - record['start']:+.3f} comes from the node itself with "

@@ -29,6 +29,9 @@ def graph_argument(graph: Any) -> tuple[Any, Any, dict[str, Any]]:
     """Nodes, edges and how to read them, from what the constructor was given."""
     if isinstance(graph, Mapping):
         rest = dict(graph)
+        if rest.get("label") is not None:  # it would be learnt in the place of y, the nodes to be scored included
+            name = rest["label"]
+            raise GWNError(f"graph has label={name!r}, and y says what is to be learnt; give drop=[{name!r}] instead")
         return rest.pop("nodes", None), rest.pop("edges", None), rest
     if isinstance(graph, (tuple, list)) and len(graph) == 2:
         return graph[0], graph[1], {}
@@ -62,6 +65,10 @@ def spread(graph: Graph, ids: Any, y: Any) -> NDArray[Any]:
         raise GWNError(f"{len(at)} node ids but {len(values)} values of y were given")
     found = np.full(graph.num_nodes, None, dtype=object)
     found[at] = values
+    for name, *both in zip(as_array(ids).reshape(-1), values, found[at], strict=True):
+        given, kept = map(as_text, both)
+        if given != kept:
+            raise GWNError(f"node {as_text(name)!r} has two values of y, {given!r} and {kept!r}; give one of them")
     return found
 
 
@@ -90,6 +97,8 @@ def classes_of(y: Any, *, whole: bool = True) -> NDArray[Any]:
     whole   also those that are written as text, as in a table: then "1.0" is "1", and "-1" is not known as -1 is
     """
     values = values_of(y)
+    if values.dtype.kind == "M":
+        raise GWNError("Unknown label type: y holds dates; give classes as text, for example y.astype(str)")
     if values.dtype.kind == "f":
         finite = values[np.isfinite(values)]
         if np.isinf(values).any() or (finite != np.floor(finite)).any():
@@ -135,8 +144,8 @@ def numbers_of_nodes(y: Any) -> NDArray[np.float64]:
 
 def is_unknown(values: NDArray[Any]) -> NDArray[np.bool_]:
     """Where a class is not known: -1, NaN, None, an empty text, or a word such as NA that stands for one in a table."""
-    if values.dtype.kind in "iu":
-        return np.asarray(values == -1, dtype=bool)
+    if values.dtype.kind in "iuf":
+        return np.asarray((values == -1) | pd.isna(values), dtype=bool)
     unknown = np.asarray(pd.isna(values), dtype=bool)
     if values.dtype.kind in "OUT":
         unknown |= np.array([isinstance(value, str) and value.strip() in MISSING for value in values], dtype=bool)

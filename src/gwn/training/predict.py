@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from gwn.data import Dataset, Split, make_splits
 from gwn.data.schema import FeatureSchema
-from gwn.data.splits import EVERYONE, SPLITS
+from gwn.data.splits import EVERYONE, SPLITS, WITHOUT_TEST
 from gwn.errors import GWNError
 from gwn.graph import Graph
 from gwn.io import (
@@ -359,7 +359,7 @@ def _as_seen_by(trained: TrainedModel, data: Dataset) -> Graph:
 def _trained_on(trained: TrainedModel, data: Dataset) -> Tensor | None:
     """The training nodes of a run; None where they are not known: other labels, or a split that somebody else made."""
     config, run = trained.config, trained.run
-    if config["split"] not in (*SPLITS, *data.published):
+    if config["split"] not in (*SPLITS, *data.published) and WITHOUT_TEST.fullmatch(config["split"]) is None:
         return None
     split = make_splits(data, config["split"], run.run + 1, config["seed"])[run.run]
     return split.train if split.content_hash() == run.split_hash else None
@@ -384,13 +384,13 @@ def refit(folder: Path, dataset: Dataset, device: str = "auto") -> TrainedModel:
     """The model trained once more, on all labelled nodes of `dataset`, for the median of the runs' best epochs.
 
     Nothing is left to choose an epoch by, or to learn a temperature on: both are the medians of the runs in `folder`.
-    It is kept in the folder, and taken from there as long as graph, labels and epochs are the same.
+    It is kept in the folder, and taken from there as long as graph, labels and runs are the same.
     """
     config, runs = load_trained(folder).config, finished_runs(folder)
     if config["training"].get("smooth", "none") != "none" or "features" in config:
         raise GWNError("--refit is for networks in memory without smooth=correct; use --ensemble or --best")
     epochs = max(1, round(statistics.median(run.best_epoch or 1 for run in runs)))
-    trained_on = content_key({"graph": dataset.graph.content_hash(), "epochs": epochs})
+    trained_on = content_key({"graph": dataset.graph.content_hash(), "runs": [run.weights_sha256 for run in runs]})
     if (kept := _kept_refit(folder, config, trained_on)) is not None:
         return kept
     training = TrainConfig(**{**config["training"], "device": device, "epochs": epochs, "prior": "none"})
