@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ from gwn.compare.blend import BLEND
 from gwn.compare.course import Course
 from gwn.compare.worker import Workshop
 from gwn.data import Dataset
-from gwn.errors import GWNError
+from gwn.data.splits import stratified
+from gwn.errors import Diverged, GWNError
 from gwn.io import read_json
 from gwn.training import Gain, fit
 
@@ -91,6 +93,61 @@ def test_a_finished_comparison_is_not_computed_again(
 
     monkeypatch.setattr(Workshop, "do", nothing)
     assert run(dataset, tmp_path, models=("majority", "mlp")) == found
+
+
+@pytest.mark.parametrize("more", [{"trials": 4}, {"runs": 4}])
+def test_more_trials_or_runs_than_a_finished_comparison_had_are_computed(
+    dataset: Dataset, tmp_path: Path, more: dict[str, int]
+) -> None:
+    run(dataset, tmp_path, models=("mlp",))
+    found = run(dataset, tmp_path, models=("mlp",), **more)
+    assert {"trials": found.rows[0].trials, "runs": found.runs} == {"trials": 3, "runs": 3, **more}
+    assert run(dataset, tmp_path, models=("mlp",)) == found, "fewer are not asked for again"
+
+
+def published(dataset: Dataset, *seeds: int) -> Dataset:
+    splits = tuple(replace(stratified(dataset.graph.labels, seed), kind="published") for seed in seeds)
+    return replace(dataset, published={"published": splits}, default_split="published")
+
+
+def test_runs_on_one_published_split_are_judged(dataset: Dataset, tmp_path: Path) -> None:
+    found = run(published(dataset, 0), tmp_path, models=("majority", "mlp"))
+    rows = {row.model: row for row in found.rows}
+    assert rows["mlp"].against is None
+    assert rows["mlp"].test is not None
+    assert rows["majority"].against is not None, "three runs on the same nodes are three runs"
+    assert rows["majority"].test is not None
+    gap = rows["majority"].test["mean"] - rows["mlp"].test["mean"]
+    assert rows["majority"].against["mean"] == pytest.approx(gap)
+
+
+def test_a_comparison_on_other_published_splits_is_another_one(dataset: Dataset, tmp_path: Path) -> None:
+    first = run(published(dataset, 0), tmp_path, models=("majority",), settings=("epochs=2",))
+    second = run(published(dataset, 5), tmp_path, models=("majority",), settings=("epochs=2",))
+    assert first.folder != second.folder
+
+
+def test_a_comparison_in_double_precision_searches_in_double_precision(dataset: Dataset, tmp_path: Path) -> None:
+    """A worker has trained once in single precision before its first task."""
+    workshop = Workshop(dataset, "stratified", 1, 0, tmp_path, None)
+    task = {"do": "search", "model": "mlp", "settings": {}, "split": 0, "limit": 60.0, "behind": {}, "checkpoints": ()}
+    for dtype in ("float32", "float64"):
+        answer = workshop.do({**task, "training": {"epochs": 1, "dtype": dtype}})
+        assert "failed" not in answer, answer
+
+
+def test_changes_are_not_tried_where_a_run_diverged(
+    dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def second_run_diverges(model: Any, graph: Any, split: Any, *given: Any, **also: Any) -> Any:
+        if split.seed == 1:
+            raise Diverged("training diverged in epoch 1")
+        return fit(model, graph, split, *given, **also)
+
+    monkeypatch.setattr("gwn.training.experiment.fit", second_run_diverges)
+    found = run(dataset, tmp_path, models=("mlp",))
+    assert found.rows[0].reason == "1 of 3 runs diverged"
+    assert found.notes[-1].endswith(" were not tried: a run of MLP diverged.")
 
 
 def test_an_interrupted_comparison_goes_on(dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,6 +242,7 @@ def test_a_time_in_which_nothing_trains_is_said(dataset: Dataset, tmp_path: Path
         ({"seconds": 0.0}, "seconds must be greater than 0"),
         ({"settings": ("hidden_chanels=3",)}, "did you mean 'hidden_channels'"),
         ({"split": "geom"}, "no published split"),
+        ({"split": "validate-20"}, "has no node to test"),
     ],
 )
 def test_mistakes_are_said(dataset: Dataset, tmp_path: Path, given: dict[str, Any], said: str) -> None:

@@ -12,20 +12,28 @@ from gwn.compare.verdict import Difference, against_best, by_reason, corrected, 
 TITLES = {"wave": "GWN-fa", "gcn": "GCN", "mlp": "MLP", "majority": "Majority class"}
 
 
-def scores(*values: float) -> dict[str, float]:
-    return {f"split {place}": value for place, value in enumerate(values)}
+def scores(*values: float) -> dict[int, float]:
+    return dict(enumerate(values))
 
 
 def test_overlapping_splits_widen_the_interval_as_nadeau_and_bengio_say() -> None:
     differences = [0.01, 0.03, 0.02, 0.04, 0.0]
-    half, error, p = corrected(differences, tested=20, trained=60)
+    half, error, p = corrected(differences, tested=200, trained=600)
     spread = math.sqrt(sum((d - 0.02) ** 2 for d in differences) / 4)
     assert error == pytest.approx(spread * math.sqrt(1 / 5 + 1 / 3))
     assert half == pytest.approx(stats.t.ppf(0.975, 4) * error)
     assert p == pytest.approx(2 * stats.t.sf(0.02 / error, 4))
     assert p > stats.ttest_1samp(differences, 0).pvalue
     assert corrected([0.0, 0.0], 20, 60)[2] == 1.0
-    assert corrected([0.1, 0.1], 20, 60)[2] == 0.0
+
+
+def test_equal_differences_on_a_few_nodes_are_no_proof() -> None:
+    """Two runs in which one node of six is answered better: p was zero, because they do not differ."""
+    _, error, p = corrected([1 / 6, 1 / 6], 6, 18)
+    assert error == pytest.approx(math.sqrt(5 / 36 / 6) * math.sqrt(1 / 2 + 1 / 3))
+    assert p == pytest.approx(2 * stats.t.sf(1 / 6 / error, 1))
+    assert p > 0.4
+    assert corrected([0.1, 0.1], 20, 60, shares=False)[2] == 0.0, "R² is no share of nodes"
 
 
 def test_holm_multiplies_and_never_falls() -> None:

@@ -10,7 +10,7 @@ import torch
 
 from graphs import toy_graph
 from gwn import GWNError
-from gwn.data.splits import stratified
+from gwn.data.splits import Split, stratified
 from gwn.distributed.process_group import ProcessGroup
 from gwn.distributed.runs import Leader, Recipe, follow
 from gwn.training import TrainConfig
@@ -168,3 +168,24 @@ def test_what_cannot_be_shared_is_refused(tmp_path: Path) -> None:
     ):
         assert word in text
     assert other is None
+
+
+def test_label_shift_is_found_as_in_one_process() -> None:
+    recipe, network, graph, _, config, metric = task(model="gwn-sym")
+    by_class = [(graph.labels == c).nonzero().flatten() for c in range(3)]
+    split = Split(
+        train=torch.cat([by_class[0][2:], by_class[1][:1], by_class[2][:1]]),
+        val=torch.cat([by_class[0][:1], by_class[1][1:5], by_class[2][1:5]]),
+        test=torch.cat([by_class[0][1:2], by_class[1][5:], by_class[2][5:]]),
+        kind="published",
+        seed=0,
+    )
+    alone = fit(recipe.build().double(), graph, split, config, metric).outputs
+    shared = Leader(ProcessGroup(rank=0, size=1, device=torch.device("cpu"))).fit(
+        recipe, network, graph, split, config, metric
+    )
+    assert alone is not None
+    assert shared.outputs is not None
+    assert alone.shift is not None
+    assert shared.outputs.shift is not None
+    assert shared.outputs.shift["moved"] == alone.shift["moved"]

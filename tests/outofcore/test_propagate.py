@@ -20,6 +20,7 @@ import gwn.outofcore.propagate
 from gwn.cli.main import main
 from gwn.data.folders.folder import GraphFolder
 from gwn.data.folders.generate import BlockModel, generate_folder
+from gwn.data.splits import without_test
 from gwn.errors import GWNError
 from gwn.memory import parse_memory
 from gwn.networks import GWN
@@ -74,6 +75,14 @@ def test_same_numbers_as_in_memory(
     assert len(found.blocks) == 3
     expected = in_memory(folder, model)
     assert torch.allclose(found.rows(0, 500), expected, rtol=1e-4, atol=1e-5 * float(expected.abs().max()))
+
+
+def test_a_split_without_a_test_has_no_test_score(folder: GraphFolder, tmp_path: Path) -> None:
+    model, split = network(folder), without_test(folder.labels().graph.labels, 0, 20)
+    features = propagate(folder, model, tmp_path, memory=PLENTY)
+    found = fit_files(model, folder, features, split, TrainConfig(epochs=2), memory=PLENTY)
+    assert np.isnan(found.test)
+    assert 0 <= found.val <= 1
 
 
 def test_logits_are_those_of_the_network(folder: GraphFolder, tmp_path: Path) -> None:

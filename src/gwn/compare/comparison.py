@@ -141,6 +141,8 @@ def compare(
     _check(models, seconds=seconds, trials=trials, runs=runs, jobs=jobs)
     specs = [model_spec(name).for_task(dataset.task) for name in dict.fromkeys(models)]
     final = make_splits(dataset, split or usual_split(dataset), runs)
+    if final[0].test.numel() == 0:
+        raise GWNError(f"split {final[0].kind!r} has no node to test, where models are told apart; use 'stratified'")
     identity = {
         "dataset": {"name": dataset.name, "hash": dataset.graph.content_hash(), "files": dict(dataset.files)},
         "metric": dataset.metric,
@@ -150,13 +152,15 @@ def compare(
         "fixed": _fixed(specs, settings),
         "seed": seed,
     }
+    if final[0].kind in dataset.published:  # they do not follow from the labels
+        identity["splits"] = [one.content_hash() for one in dataset.published[final[0].kind]]
     record = Record.open(root, identity)
-    if (found := _finished(record, seconds, root)) is not None:
+    if (found := _finished(record, seconds, trials, runs, root)) is not None:
         return found
     course = Course(dataset, specs, record, final, seconds, trials, jobs, root, origin, on_snapshot)
     done = course.run()
     found = judge(course, done, seconds, course.blend(done))
-    record.result = found.to_json()
+    record.result, record.asked = found.to_json(), {"trials": trials, "runs": runs}
     course.keep()
     return found
 
@@ -195,9 +199,11 @@ def _check(models: Sequence[str], **least: float) -> None:
             raise GWNError(f"{name} must be greater than 0; got {value:g}")
 
 
-def _finished(record: Record, seconds: float, root: Path) -> Comparison | None:
-    """The verdict that is there, unless more time is given now or a run folder is gone."""
+def _finished(record: Record, seconds: float, trials: int, runs: int, root: Path) -> Comparison | None:
+    """The verdict that is there, unless more time, trials or runs are given now or a run folder is gone."""
     if record.result is None or record.result["time"] < seconds:
+        return None
+    if record.asked.get("trials", trials) < trials or record.asked.get("runs", runs) < runs:
         return None
     found = Comparison.from_json(record.result)
     there = all(
@@ -230,12 +236,15 @@ def judge(course: Course, runs: int, seconds: float, blend: Blend | None) -> Com
     val = {name: summary(found, "val") for name, found in measured.items()}
     means = {name: found.mean for name, found in val.items() if found is not None}
     ahead = best = course.ahead(runs)
-    scores = {name: {run["split_hash"]: run["test"] for run in found} for name, found in measured.items()}
+    scores = {  # by the number of the run: a published split may serve several of them
+        name: {place: run["test"] for place, run in enumerate(course.measured[name][:runs]) if run["status"] == "ok"}
+        for name in measured
+    }
     if blend is not None and len(blend.weights) > 1:
         best = BLEND
         val[best], means[best] = summarise(blend.val, [nodes["val"]] * runs), float(np.mean(blend.val))
-        scores[best] = {one.content_hash(): test for one, test in zip(course.final, blend.test, strict=False)}
-    differences = against_best(best, scores, split.test.numel(), split.train.numel())
+        scores[best] = dict(enumerate(blend.test))
+    differences = against_best(best, scores, split.test.numel(), split.train.numel(), shares=metric.percent)
     order = sorted(course.searches, key=lambda name: (name != best, -means.get(name, -1e9), course.place(name)))
     titles = {spec.name: spec.title for spec in course.specs}
     titles |= {

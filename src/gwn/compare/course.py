@@ -418,6 +418,10 @@ class Course:
                 f"and there {'was 1' if runs == 1 else f'were {runs}'}."
             )
             return
+        if any(run["status"] != "ok" for run in self.measured[best][:runs]):
+            said = " and ".join(CHANGES).capitalize()
+            self.notes.append(f"{said} were not tried: a run of {model_spec(best).title} diverged.")
+            return
         if self.left < self._for_changes(runs):
             self.notes.append(f"No time was left to try {' and '.join(CHANGES)} with {model_spec(best).title}.")
             return

@@ -25,6 +25,7 @@ class Record:
     trials     model -> its trials that are finished
     finals     model -> how many final runs of it are on the disk, and the number of the trial whose settings they have
     result     the verdict, None while there is none
+    asked      trials and runs that it was given
     """
 
     path: Path
@@ -33,6 +34,7 @@ class Record:
     trials: dict[str, list[Trial]] = field(default_factory=dict)
     finals: dict[str, dict[str, int]] = field(default_factory=dict)
     result: dict[str, Any] | None = None
+    asked: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def open(cls, root: Path, identity: Mapping[str, Any]) -> Record:
@@ -52,6 +54,7 @@ class Record:
             trials={model: [Trial.from_json(trial) for trial in trials] for model, trials in data["trials"].items()},
             finals=dict(data.get("finals", {})),  # records of before have none
             result=data["result"],
+            asked=dict(data.get("asked", {})),
         )
 
     def write(self, spent: float, trials: Mapping[str, Sequence[Trial]]) -> None:
@@ -64,5 +67,6 @@ class Record:
             "trials": {model: [trial.to_json() for trial in found] for model, found in trials.items()},
             "finals": self.finals,
             "result": self.result,
+            "asked": self.asked,
         }
         write_json(self.path, whole)

@@ -30,14 +30,23 @@ class Difference:
         return self.p < LEVEL
 
 
-def corrected(differences: Sequence[float], tested: int, trained: int) -> tuple[float, float, float]:
+def corrected(
+    differences: Sequence[float], tested: int, trained: int, *, shares: bool = True
+) -> tuple[float, float, float]:
     """Half-width of the 95 % interval of the mean difference, its standard error, and the two-sided p value.
 
     Splits of one graph share most of their training nodes, so their scores are no independent draws. Nadeau and Bengio
     (2003) put `1/R + n_test / n_train` in the place of `1/R` in the variance of the mean of `R` differences.
+
+    Two differences that happen to be equal say nothing of their spread. That of shares of `n` nodes is at least
+    `(|d| - d²) / n`: so many of the nodes are answered differently.
+
+    shares   whether scores are shares of the nodes that are tested
     """
     count = len(differences)
     mean, spread = float(np.mean(differences)), float(np.std(differences, ddof=1))
+    if shares:
+        spread = max(spread, math.sqrt(max(0.0, abs(mean) - mean**2) / tested))
     error = spread * math.sqrt(1 / count + tested / trained)
     half = float(stats.t.ppf(1 - LEVEL / 2, count - 1)) * error
     if error == 0.0:
@@ -56,19 +65,22 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
 
 
 def against_best(
-    best: str, scores: Mapping[str, Mapping[str, float]], tested: int, trained: int
+    best: str, scores: Mapping[str, Mapping[int, float]], tested: int, trained: int, *, shares: bool = True
 ) -> dict[str, Difference]:
-    """Every other model against the best, by model -> split -> test score; none where two share fewer than two splits.
+    """Every other model against the best, by model -> run -> test score; none where two share fewer than two runs.
 
     tested, trained   nodes of a split that are scored and trained on
+    shares            as for `corrected`
     """
     pairs = {
-        name: [of_model[split] - scores[best][split] for split in scores[best] if split in of_model]
+        name: [of_model[run] - scores[best][run] for run in scores[best] if run in of_model]
         for name, of_model in scores.items()
         if name != best
     }
     judged = {
-        name: corrected(differences, tested, trained) for name, differences in pairs.items() if len(differences) > 1
+        name: corrected(differences, tested, trained, shares=shares)
+        for name, differences in pairs.items()
+        if len(differences) > 1
     }
     p_values = holm({name: p for name, (_, _, p) in judged.items()})
     means = {name: float(np.mean(pairs[name])) for name in judged}

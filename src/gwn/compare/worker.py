@@ -57,7 +57,7 @@ class Workshop:
     ) -> None:
         self.dataset, self.kind, self.seed, self.root, self.origin = dataset, kind, seed, root, origin
         self.splits = make_splits(dataset, kind, splits, seed)
-        self._seen: dict[int, Graph] = {}
+        self._seen: dict[tuple[int, str, str], Graph] = {}
 
     def do(self, task: Mapping[str, Any]) -> Answer:
         """The answer to a task, which may be that its model failed."""
@@ -117,9 +117,10 @@ class Workshop:
 
     def _graph(self, number: int, config: TrainConfig) -> Graph:
         """The graph as a training on this search split sees it; kept, because every trial asks for it."""
-        if number not in self._seen:
-            self._seen[number] = self.dataset.on(self.splits[number]).to(config.torch_device, config.torch_dtype)
-        return self._seen[number]
+        key = number, config.device, config.dtype
+        if key not in self._seen:
+            self._seen[key] = self.dataset.on(self.splits[number]).to(config.torch_device, config.torch_dtype)
+        return self._seen[key]
 
 
 def open_workshop(start: Mapping[str, Any]) -> Workshop:

@@ -24,7 +24,9 @@ from gwn.training.config import TrainConfig
 from gwn.training.experiment import Experiment
 from gwn.training.loop import OnEpoch, parameter_groups, train_task
 from gwn.training.loss import balanced_weights
+from gwn.training.metrics import METRICS
 from gwn.training.partitions import assign_rows
+from gwn.training.prior import cost_of_shift
 
 NO_MORE_WORK = Message(facts={"end": True})
 
@@ -172,7 +174,11 @@ class Leader:
             self._busy = False
             raise
         self._busy = False
-        return fitted
+        outputs = fitted.outputs
+        if outputs is None or metric != "accuracy" or not outputs.y_val.numel():
+            return fitted
+        shift = cost_of_shift(outputs.val, y[split.train], outputs.y_val, weights, METRICS[metric])
+        return replace(fitted, outputs=replace(outputs, shift=shift))
 
     def dismiss(self) -> None:
         """There is no more work: the others may go.

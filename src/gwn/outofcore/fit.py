@@ -7,6 +7,7 @@ without jumping about in the files, and the same whether a chunk is read again o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -178,7 +179,9 @@ def logits_of_rows(model: Network, x: Tensor) -> Tensor:
 
 @torch.no_grad()
 def _score(model: Network, rows: RowReader) -> tuple[float, float]:
-    """Accuracy and mean loss, summed up chunk by chunk."""
+    """Accuracy and mean loss, summed up chunk by chunk; neither where there are no rows."""
+    if rows.count == 0:
+        return math.nan, math.nan
     model.eval()
     right, loss = 0, 0.0
     for x, y in rows.in_order(range(len(rows))):

@@ -87,7 +87,7 @@ class CSRBuilder:
             path, arcs = self._paths[number], int(self._arcs[number])
             self._files[number].close()
             added = path.stat().st_size // 8 - arcs
-            if added + self._late[number].size <= arcs // 8:
+            if arcs > 0 and added + self._late[number].size <= arcs // 8:
                 self._late[number] = _new_keys(path, arcs, self._late[number])
             else:
                 self._merge_late(number)
