@@ -92,6 +92,8 @@ def explain(
 
 
 def _print(record: dict[str, Any], top: int) -> None:
+    from gwn.explain import MOST_EDGES
+
     known = "not known" if record["known"] is None else repr(record["known"])
     number = record["probability"] is None
     sure = "" if number else f" with {100 * record['probability']:.1f} %"
@@ -129,6 +131,8 @@ def _print(record: dict[str, Any], top: int) -> None:
     if record["edges"]:
         rows = [[each["node"], _signed(each["effect"])] for each in record["edges"][:top]]
         print_table(["edge to", "lost without it"], rows)
+        if len(record["edges"]) == MOST_EDGES:
+            print_prose(f"Edges to {MOST_EDGES} neighbours were taken away, the most that are tried; there may be more")
     print_prose(
         f"Contributions add up to {record['margin'] - record['start'] - record['residual']:+.4f} of "
         f"{record['margin'] - record['start']:+.4f}: residual {abs(record['residual']):.1e}, at most "
