@@ -105,6 +105,7 @@ def test_classes_that_are_written_as_numbers_are_those_of_the_commands(held: str
 def test_words_for_nothing_are_no_classes_and_that_is_said() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
+        warnings.filterwarnings("ignore", message="Sparse CSR")  # PyTorch says so once, in whichever test comes first
         whole = small(epochs=2).fit(
             X, ["ant" if kind == 0 else "bee" if kind == 1 else float("nan") for kind in Y], edges=EDGES
         )
@@ -152,6 +153,7 @@ def test_weights_of_edges_are_used_or_that_is_said() -> None:
         assert small(epochs=2).fit(NODES.assign(topic=TOPICS), weighted, label="topic").graph_.edge_weight is None
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
+        warnings.filterwarnings("ignore", message="Sparse CSR")  # PyTorch says so once, in whichever test comes first
         model = small(epochs=2).fit(NODES.assign(topic=TOPICS), weighted, label="topic", weight="weight")
     assert (model.graph_.edge_weight == 2).all()
     graph = nx.from_pandas_edgelist(weighted, "from", "to", edge_attr=True)
@@ -446,6 +448,7 @@ def test_classes_keep_their_type(tmp_path: Path) -> None:
         (lambda: small(settings={"hiden": 3}).fit(X, Y, edges=EDGES), "unknown setting of gwn-sym 'hiden'"),
         (lambda: small(model="gwm").fit(X, Y, edges=EDGES), "unknown model 'gwm'"),
         (lambda: small(graph=(X, EDGES)).fit([0, 1], [0, 1], EDGES), "the graph was given to the constructor"),
+        (lambda: small(graph=(X, EDGES)).fit([[0, 1], [2, 3]], [0, 1]), "ids of nodes are one column"),
         (lambda: small(epochs=2).fit(X, Y, edges=EDGES).predict(X[:, :2]), "X has 2 features"),
         (lambda: small(epochs=2, settings={"epochs": 3}).fit(X, Y, edges=EDGES), "epochs is given twice"),
         (lambda: WaveRegressor("mlp").fit(NODES.assign(topic=TOPICS), PAIRS, label="topic"), "use WaveClassifier"),

@@ -48,7 +48,10 @@ def is_column(X: Any) -> bool:
 def positions(graph: Graph, ids: Any) -> NDArray[np.int64]:
     """Where these ids are among the nodes."""
     known = {name: number for number, name in enumerate(graph.node_ids or map(str, range(graph.num_nodes)))}
-    wanted = [as_text(value) for value in as_array(ids).reshape(-1)]
+    given = as_array(ids)
+    if given.size != len(given):
+        raise GWNError(f"ids of nodes are one column; got {given.shape[1:]} values a row: give the column of the ids")
+    wanted = [as_text(value) for value in given.reshape(-1)]
     missing = [name for name in wanted if name not in known]
     if missing:
         raise GWNError(
