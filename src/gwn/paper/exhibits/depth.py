@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from gwn.adjacency import adjacency_of
+from gwn.compare.verdict import listed
 from gwn.data import DATASETS as CATALOGUE
 from gwn.graph import Graph
 from gwn.networks import GWN
@@ -178,7 +179,7 @@ def finding(accuracies: Mapping[str, Panel]) -> str:
             elif y is not None and best is not None:
                 losses.append(best - y)
         parts = [f"loses {_span(losses)} points"] if losses else []
-        parts += [f"diverges on {' and '.join(diverged)}"] if diverged else []
+        parts += [f"diverges on {listed(diverged)}"] if diverged else []
         if parts:
             said.append(f"{model.label} {' and '.join(parts)}")
     return f"From its best depth to {DEPTHS[-1]} layers {'; '.join(said)}. " if said else ""
