@@ -53,7 +53,8 @@ def test_the_answer_is_named_as_it_is_smoothed() -> None:
     said = known(GRAPH.x, GRAPH.edge_index).softmax(1)
     node = int((before.argmax(1) != said.argmax(1)).nonzero()[0])
     found = explain(known, GRAPH, node, MEAN)
-    assert (found.predicted, found.probability) == (int(said[node].argmax()), pytest.approx(float(said[node].max())))
+    assert found.predicted == int(said[node].argmax())
+    assert found.probability == pytest.approx(float(said[node].max()))
     assert found.target == found.predicted
     assert found.margin == pytest.approx(float(before[node, found.target] - before[node, found.rival]))
 
