@@ -8,16 +8,13 @@ from typing import Any
 import pytest
 import torch
 
-from graphs import toy_dataset, toy_graph
+from graphs import toy_graph
 from gwn import GWNError
-from gwn.data import make_splits
 from gwn.data.splits import Split, stratified
 from gwn.distributed.process_group import ProcessGroup
-from gwn.distributed.runs import DistributedExperiment, Leader, Recipe, follow
-from gwn.models import model_spec
-from gwn.training import Experiment, TrainConfig
+from gwn.distributed.runs import Leader, Recipe, follow
+from gwn.training import TrainConfig
 from gwn.training.checkpoint import Checkpoints
-from gwn.training.config import effective_settings
 from gwn.training.loop import Fit, fit
 from process_groups import run_group
 from seeds import reseed
@@ -95,25 +92,6 @@ def test_dropout_does_not_depend_on_the_number_of_processes(tmp_path: Path) -> N
 
 class Interrupted(Exception):
     pass
-
-
-@pytest.mark.parametrize(
-    ("settings", "same"),
-    [({"dropout": 0.0}, True), ({"dropout": 0.5}, False), ({"dropout": 0.5, "precompute": True}, True)],
-)
-def test_a_run_with_other_masks_is_another_run(settings: dict[str, Any], same: bool) -> None:
-    """Or a second call would find the first one's result, and go on from its checkpoint."""
-    dataset, spec = toy_dataset(), model_spec("gwn-sym")
-    alone = Experiment(
-        dataset=dataset,
-        model=spec,
-        settings=effective_settings(spec, settings),
-        config=TrainConfig(epochs=1, device="cpu"),
-        splits=make_splits(dataset, None, 1),
-    )
-    leader = Leader(ProcessGroup(rank=0, size=1, device=torch.device("cpu")))
-    shared = DistributedExperiment.of(alone, leader)
-    assert (shared.folder(Path("runs")) == alone.folder(Path("runs"))) == same
 
 
 def interrupt(group: ProcessGroup, run: dict[str, Any], path: Path, at: int) -> None:

@@ -254,7 +254,7 @@ def _run(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DistributedExperiment(Experiment):
-    """As `Experiment`, and with the same description where nothing is dropped: the result does not depend on the group.
+    """As `Experiment`: the same description, because the result does not depend on the group.
 
     graph   a folder from which each process reads its own rows; `dataset` then holds labels alone
     """
@@ -273,12 +273,6 @@ class DistributedExperiment(Experiment):
     @property
     def sizes(self) -> tuple[int, int]:
         return super().sizes if self.graph is None else (self.graph.num_features, self.graph.num_classes)
-
-    def describe(self) -> dict[str, Any]:
-        """Masks follow the node in a group of any size, not in one process alone: with dropout that is another run."""
-        drops = any(self.settings.get(name) for name in ("dropout", "input_dropout"))
-        of_nodes = drops and not self.settings.get("precompute")  # which drops whole features
-        return {**super().describe(), **({"masks": "by node"} if of_nodes else {})}
 
     def facts(self) -> dict[str, Any]:
         return super().facts() if self.graph is None else self.graph.facts()
