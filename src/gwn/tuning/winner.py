@@ -146,8 +146,10 @@ def settings_file(folder: Path, model: str) -> Path:
 
 
 def write_winner(file: Path, search: Search, table: Mapping[str, Any]) -> str:
-    """Put the table into the file beside those of other datasets and splits, and its name there; one that only has
-    another date stays."""
+    """Put the table into the file beside those of other datasets and splits; the name that it has there.
+
+    One that only has another date stays.
+    """
     plan = search.plan
     with machine_lock(str(file.resolve())):
         tables = read_toml(file) if file.exists() else {}

@@ -26,6 +26,8 @@ KERNELS: dict[str, Callable[[float], Function]] = {
     "heat": lambda time: lambda t: np.exp(-time * (1 - t)),
 }
 BLOCK = 64
+"""Columns at a time: few enough that what a product reads stays in the caches."""
+
 LARGEST = 30_000
 TIES = 1e-9
 """Entries equal to the k-th largest up to this share are all kept, so that no order of the nodes decides."""
