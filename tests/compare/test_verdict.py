@@ -36,6 +36,32 @@ def test_equal_differences_on_a_few_nodes_are_no_proof() -> None:
     assert corrected([0.1, 0.1], 20, 60, shares=False)[2] == 0.0, "R² is no share of nodes"
 
 
+def test_a_model_of_two_runs_borrows_the_spread_of_those_with_more() -> None:
+    """The majority class 50 points behind was called a tie: one degree of freedom tells nothing apart."""
+    wave, near = [0.80, 0.82, 0.81, 0.79, 0.80], [0.79, 0.83, 0.80, 0.80, 0.79]
+    found = against_best(
+        "wave",
+        {
+            "wave": scores(*wave),
+            "gcn": scores(*near),
+            "majority": scores(0.30, 0.32),
+            "mlp": scores(0.80, 0.80),
+            "gat": scores(0.40, 0.82),
+        },
+        tested=20000,
+        trained=60000,
+    )
+    assert {name: one.told_apart for name, one in found.items()} == {
+        "gcn": False,
+        "majority": True,
+        "mlp": False,
+        "gat": False,
+    }, "a spread of its own that is larger stays"
+    borrowed = math.sqrt(stats.tvar([b - a for a, b in zip(wave, near, strict=True)]))
+    half = stats.t.ppf(0.975, 4) * borrowed * math.sqrt(1 / 2 + 1 / 3)
+    assert found["majority"].high - found["majority"].mean == pytest.approx(half)
+
+
 def test_holm_multiplies_and_never_falls() -> None:
     assert holm({"a": 0.01, "b": 0.04, "c": 0.03}) == pytest.approx({"a": 0.03, "c": 0.06, "b": 0.06})
     assert holm({"a": 0.9, "b": 0.8}) == {"b": 1.0, "a": 1.0}

@@ -345,7 +345,8 @@ def _effort(course: Course) -> list[str]:
         last = listed([title[name] for name in course.searches if name in course.searching])
         found.append(
             "Once every model had a score on validation, the better half was searched on with longer trainings, "
-            f"then the best quarter ({last}). The others have fewer final runs."
+            f"then the best quarter ({last}). The others have fewer final runs, and are judged with "
+            "the spread of the models that have more."
         )
     cut = []
     for name, search in course.searches.items():

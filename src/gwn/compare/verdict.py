@@ -31,7 +31,12 @@ class Difference:
 
 
 def corrected(
-    differences: Sequence[float], tested: int, trained: int, *, shares: bool = True
+    differences: Sequence[float],
+    tested: int,
+    trained: int,
+    *,
+    shares: bool = True,
+    others: Sequence[Sequence[float]] = (),
 ) -> tuple[float, float, float]:
     """Half-width of the 95 % interval of the mean difference, its standard error, and the two-sided p value.
 
@@ -41,17 +46,26 @@ def corrected(
     Two differences that happen to be equal say nothing of their spread. That of shares of `n` nodes is at least
     `(|d| - d²) / n`: so many of the nodes are answered differently.
 
+    Nor do two say much of it when they differ: with one degree of freedom not even the majority class is told apart
+    from the best. Such a model borrows: its spread is that of the models with more runs, the root of their mean
+    variance, unless its own is larger, with the degrees of freedom of one of them.
+
     shares   whether scores are shares of the nodes that are tested
+    others   the differences of models that have more of them
     """
     count = len(differences)
     mean, spread = float(np.mean(differences)), float(np.std(differences, ddof=1))
+    freedom = count - 1
+    if others:
+        spread = max(spread, math.sqrt(float(np.mean([np.var(one, ddof=1) for one in others]))))
+        freedom = min(len(one) for one in others) - 1
     if shares:
         spread = max(spread, math.sqrt(max(0.0, abs(mean) - mean**2) / tested))
     error = spread * math.sqrt(1 / count + tested / trained)
-    half = float(stats.t.ppf(1 - LEVEL / 2, count - 1)) * error
+    half = float(stats.t.ppf(1 - LEVEL / 2, freedom)) * error
     if error == 0.0:
         return half, error, 1.0 if mean == 0.0 else 0.0
-    return half, error, float(2 * stats.t.sf(abs(mean) / error, count - 1))
+    return half, error, float(2 * stats.t.sf(abs(mean) / error, freedom))
 
 
 def holm(p_values: Mapping[str, float]) -> dict[str, float]:
@@ -77,8 +91,10 @@ def against_best(
         for name, of_model in scores.items()
         if name != best
     }
+    most = max((len(differences) for differences in pairs.values()), default=0)
+    whole = [differences for differences in pairs.values() if len(differences) == most]
     judged = {
-        name: corrected(differences, tested, trained, shares=shares)
+        name: corrected(differences, tested, trained, shares=shares, others=whole if len(differences) < most else ())
         for name, differences in pairs.items()
         if len(differences) > 1
     }
