@@ -6,7 +6,6 @@ from typing import Any
 EXTRAS = {
     "optuna": "search",
     "sqlalchemy": "search",
-    "filelock": "search",
     "matplotlib": "figures",
     "pymetis": "large",
     "numba": "fast",

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import getpass
 import hashlib
 import json
 import math
@@ -25,6 +26,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
+
+from filelock import FileLock
 
 from gwn.errors import GWNError
 
@@ -56,6 +59,12 @@ def content_key(description: Mapping[str, Any]) -> str:
 def safe_name(name: str, longest: int = LONGEST_NAME) -> str:
     """`name` as part of a file name that cannot lead out of its folder; a name that is one already stays as it is."""
     return _UNSAFE.sub("_", name).lstrip(".")[:longest] or "_"
+
+
+def machine_lock(what: str) -> FileLock:
+    """The lock for `what`; its file lies in the temporary folder, so that results have no lock files beside them."""
+    key = content_key({"user": getpass.getuser(), "what": what})
+    return FileLock(Path(tempfile.gettempdir()) / f"gwn-{key}.lock", thread_local=False)
 
 
 def file_sha256(path: Path) -> str:

@@ -83,6 +83,22 @@ def test_changes_are_not_tried_where_too_few_runs_could_judge_them(dataset: Data
     assert found.notes[-1].startswith("Known labels as input and correct-and-smooth were not tried: ")
 
 
+def test_a_comparison_that_another_process_makes_is_refused(dataset: Dataset, tmp_path: Path) -> None:
+    refused: list[str] = []
+
+    def meanwhile(_: Snapshot) -> None:
+        if not refused:
+            with pytest.raises(GWNError) as raised:
+                run(dataset, tmp_path)
+            refused.append(str(raised.value))
+
+    run(dataset, tmp_path, on_snapshot=meanwhile)
+    assert refused == [
+        f"this comparison is being made in {tmp_path} by another process; wait for it, or take another --out"
+    ]
+    assert run(dataset, tmp_path).best, "and the lock is free again"
+
+
 def test_a_finished_comparison_is_not_computed_again(
     dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,6 +14,7 @@ import pytest
 import gwn.paper.measure
 from gwn import GWNError
 from gwn.data import load_dataset
+from gwn.io import machine_lock
 from gwn.models import model_spec
 from gwn.paper.cell import BUDGETS, TRIALS_OF_A_TAU, Budget, Cell, recipe_of
 from gwn.paper.measure import measure_cell, measure_missing, repeat_cell
@@ -21,7 +22,6 @@ from gwn.paper.records import Workplace, cell_file, missing, read_cell
 from gwn.paper.shipped import searched_cells, settings_tables, ship
 from gwn.settings import find_tuned
 from gwn.training.config import TrainConfig, effective_settings
-from gwn.tuning.storage import machine_lock
 from seeds import reseed
 
 MLP = Cell(dataset="csbm", split="stratified", row="mlp")

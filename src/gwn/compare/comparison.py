@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from filelock import Timeout
 
 from gwn.compare.blend import BLEND, Blend
 from gwn.compare.course import Course, OnSnapshot
@@ -16,6 +18,7 @@ from gwn.compare.search import space_of
 from gwn.compare.verdict import against_best, by_reason, listed, sentence
 from gwn.data import Dataset, make_splits
 from gwn.errors import GWNError
+from gwn.io import content_key, machine_lock
 from gwn.models import ModelSpec, model_spec
 from gwn.training.config import TrainConfig, effective_settings, parse_settings
 from gwn.training.metrics import METRICS
@@ -154,15 +157,28 @@ def compare(
     }
     if final[0].kind in dataset.published:  # they do not follow from the labels
         identity["splits"] = [one.content_hash() for one in dataset.published[final[0].kind]]
-    record = Record.open(root, identity)
-    if (found := _finished(record, seconds, trials, runs, root)) is not None:
+    with _alone(root, identity):
+        record = Record.open(root, identity)
+        if (found := _finished(record, seconds, trials, runs, root)) is not None:
+            return found
+        course = Course(dataset, specs, record, final, seconds, trials, jobs, root, origin, on_snapshot)
+        done = course.run()
+        found = judge(course, done, seconds, course.blend(done))
+        record.result, record.asked = found.to_json(), {"trials": trials, "runs": runs}
+        course.keep()
         return found
-    course = Course(dataset, specs, record, final, seconds, trials, jobs, root, origin, on_snapshot)
-    done = course.run()
-    found = judge(course, done, seconds, course.blend(done))
-    record.result, record.asked = found.to_json(), {"trials": trials, "runs": runs}
-    course.keep()
-    return found
+
+
+@contextmanager
+def _alone(root: Path, identity: Mapping[str, Any]) -> Iterator[None]:
+    """Refuse a comparison that another process is making: each would write its record over the other's."""
+    try:
+        with machine_lock(f"comparison {root.resolve()} {content_key(identity)}").acquire(timeout=0):
+            yield
+    except Timeout:
+        raise GWNError(
+            f"this comparison is being made in {root} by another process; wait for it, or take another --out"
+        ) from None
 
 
 def usual_split(dataset: Dataset) -> str:

@@ -19,6 +19,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from gwn.data import load_dataset, make_splits
 from gwn.errors import GWNError
+from gwn.io import machine_lock
 from gwn.models import model_spec
 from gwn.paper.cell import Cell, Recipe, recipe_of
 from gwn.paper.records import Workplace, cell_file, missing, read_cell, write_cell
@@ -28,7 +29,7 @@ from gwn.tuning import Search, SearchJob, best_trial, plan_search, run_search, s
 from gwn.tuning.objective import SETTINGS, SPLITS, TRAINING
 from gwn.tuning.playoff import finalists, play_off
 from gwn.tuning.spaces import ON_ROWS
-from gwn.tuning.storage import default_url, machine_lock
+from gwn.tuning.storage import default_url
 from gwn.tuning.study import is_finished
 
 OnStep = Callable[[str], None]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
-import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,20 +12,12 @@ from typing import Any
 import optuna
 import sqlalchemy.event
 import sqlalchemy.exc
-from filelock import FileLock
 from optuna.exceptions import ExperimentalWarning, StorageInternalError
 from optuna.storages import RDBStorage, RetryHeartbeatStaleTrialCallback
 from optuna.trial import FrozenTrial
 
 from gwn.errors import GWNError
-from gwn.io import content_key, make_folder, safe_name
-
-
-def machine_lock(what: str) -> FileLock:
-    """The lock for `what`; its file lies in the temporary folder, so that results have no lock files beside them."""
-    key = content_key({"user": getpass.getuser(), "what": what})
-    return FileLock(Path(tempfile.gettempdir()) / f"gwn-{key}.lock", thread_local=False)
-
+from gwn.io import content_key, machine_lock, make_folder, safe_name
 
 FOLDER = Path("studies")
 MAX_RETRIES = 2

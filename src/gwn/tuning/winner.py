@@ -12,13 +12,12 @@ from optuna.trial import FrozenTrial, TrialState
 
 from gwn.data import make_splits
 from gwn.errors import GWNError
-from gwn.io import make_folder, read_toml
+from gwn.io import machine_lock, make_folder, read_toml
 from gwn.settings import table_name, write_tuned
 from gwn.training import Experiment, TrainConfig, run_experiment
 from gwn.training.experiment import OnProgress, OnRun
 from gwn.tuning.objective import SETTINGS, SPLITS, TRAINING
 from gwn.tuning.plan import SEARCH_SEED, Search
-from gwn.tuning.storage import machine_lock
 from gwn.tuning.study import is_finished, place_of, reason_of
 
 
