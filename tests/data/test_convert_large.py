@@ -150,8 +150,9 @@ def test_spelling_of_ids_counts(tmp_path: Path) -> None:
     """007 is not 7, whole numbers or not."""
     (tmp_path / "n.csv").write_text("id,size,kind\n7,1,a\n8,2,b\n9,3,a\n10,5,b\n")
     (tmp_path / "e.csv").write_text("from,to\n7,8\n9,007\n")
-    with pytest.raises(GWNError, match=r"e\.csv, line 3: the node '007', which n\.csv does not have"):
+    with pytest.raises(GWNError, match=r"e\.csv, line 3: the node '007', which n\.csv does not have") as said:
         convert(tmp_path / "e.csv", tmp_path / "n.csv", tmp_path / "out", label_column="kind")
+    assert "leading zeros alone, '007' here is '7' there: write them alike in both tables" in str(said.value)
 
 
 @pytest.mark.parametrize("cell", ["007", "1_0", "+1", "2.5", "40"])

@@ -16,7 +16,7 @@ from torch import Tensor
 from gwn.data.dataset import Dataset, usual_metric
 from gwn.data.edge_columns import choose_ends, named_ends
 from gwn.data.headers import require_edge_header, require_node_header
-from gwn.data.node_ids import different_ids, row_numbers
+from gwn.data.node_ids import different_ids, leading_zeros, row_numbers
 from gwn.data.schema import FeatureSchema, NodeTable
 from gwn.data.splits import Split, splits_from_masks
 from gwn.data.structural import bound_to, require_bound, structural_features
@@ -338,7 +338,7 @@ def _endpoints(
         some = ", ".join(named[:3]) + (", …" if len(named) > 3 else "")
         where = "the row numbers" if schema.id_column is None else f"column {schema.id_column!r}"
         advice = "add them, or leave these edges out with --skip-unknown; " if 2 * count < table.rows else ""
-        advice = _leading_zeros(different_ids(*ids_of_ends), ids) or advice
+        advice = leading_zeros(different_ids(*ids_of_ends), ids) or advice
         raise GWNError(
             f"{table.path.name}: {count} of {table.rows} edges name nodes that {nodes.path.name} does not "
             f"have: {some} (first in row {int(unknown.argmax()) + 1}); {advice}"
@@ -361,17 +361,6 @@ def _require_from_zero(table: Table, nodes: Table, ids: Any, schema: FeatureSche
             f"{table.path.name} counts the rows of {nodes.path.name} from 1 to {nodes.rows}, and they are counted from "
             f"0; add a column of the numbers from 1 to {nodes.path.name}, or subtract 1 in both columns of the edges"
         )
-
-
-def _leading_zeros(named: Any, ids: Any) -> str:
-    """What to do where the ids that edges name are those of nodes but for leading zeros, 7 and 007; "" where not."""
-    bare_ids, bare = (pc.replace_substring_regex(text, r"^0+(\d)", r"\1") for text in (ids, named))
-    strange = pc.invert(pc.is_in(named, value_set=ids))
-    at = pc.index_in(bare.filter(strange), value_set=bare_ids)
-    if at.null_count:
-        return ""
-    one, other = named.filter(strange)[0].as_py(), ids[at[0].as_py()].as_py()
-    return f"they differ by leading zeros alone, {one!r} here is {other!r} there: write them alike in both tables; "
 
 
 def _unknown(text: Any, found: Any) -> list[str]:

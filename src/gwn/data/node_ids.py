@@ -101,3 +101,14 @@ def _may_hold(column: Any, named: Any) -> bool:
 def different_ids(*columns: Any) -> Any:
     """The different ids of some columns of text."""
     return pc.unique(pa.chunked_array(columns, pa.string()))
+
+
+def leading_zeros(named: Any, ids: Any) -> str:
+    """What to do where the ids that edges name are those of nodes but for leading zeros, 7 and 007; "" where not."""
+    bare_ids, bare = (pc.replace_substring_regex(text, r"^0+(\d)", r"\1") for text in (ids, named))
+    strange = pc.invert(pc.is_in(named, value_set=ids))
+    at = pc.index_in(bare.filter(strange), value_set=bare_ids)
+    if at.null_count:
+        return ""
+    one, other = named.filter(strange)[0].as_py(), ids[at[0].as_py()].as_py()
+    return f"they differ by leading zeros alone, {one!r} here is {other!r} there: write them alike in both tables; "

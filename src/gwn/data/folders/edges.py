@@ -18,6 +18,7 @@ import pyarrow.csv
 import pyarrow.parquet
 from numpy.typing import NDArray
 
+from gwn.data.node_ids import leading_zeros
 from gwn.data.tables import (
     INDEX_NAMES,
     SUFFIXES,
@@ -281,8 +282,9 @@ class NodeNumbers:
     def _refuse(self, given: Any, file: EdgeFile, row: int) -> None:
         allowed = f"the row numbers 0 ... {self.nodes - 1}" if self.ids is None else "those of its id column"
         what = "an empty id" if given in (None, "") else f"the node {given!r}"
+        spelling = "" if self.ids is None or given is None else leading_zeros(pa.array([str(given)]), self.ids)
         raise GWNError(
-            f"{file.line(row)}: {what}, which {self.table} does not have; ids are {allowed}, choose another with "
-            f"--id-column; edges go from column {file.source!r} to {file.target!r}, choose others with --source-column "
+            f"{file.line(row)}: {what}, which {self.table} does not have; {spelling}ids are {allowed}, choose another "
+            f"with --id-column; edges go from column {file.source!r} to {file.target!r}, choose others with --source-column "
             f"and --target-column"
         )
