@@ -285,6 +285,6 @@ class NodeNumbers:
         spelling = "" if self.ids is None or given is None else leading_zeros(pa.array([str(given)]), self.ids)
         raise GWNError(
             f"{file.line(row)}: {what}, which {self.table} does not have; {spelling}ids are {allowed}, choose another "
-            f"with --id-column; edges go from column {file.source!r} to {file.target!r}, choose others with --source-column "
-            f"and --target-column"
+            f"with --id-column; edges go from column {file.source!r} to {file.target!r}, choose others with "
+            f"--source-column and --target-column"
         )
