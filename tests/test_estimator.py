@@ -133,6 +133,16 @@ def test_the_order_of_a_series_is_that_of_the_nodes_or_it_is_refused() -> None:
     assert (advised.predict_proba() == small(epochs=2).fit(NODES, TOPICS, edges=PAIRS).predict_proba()).all()
 
 
+@pytest.mark.parametrize("written", [np.float32, np.float64, str])
+def test_a_column_of_the_numbers_is_refused_until_it_is_dropped(written: type) -> None:
+    price = np.where(MASKED < 0, np.nan, 10 + X[:, 0])
+    nodes = NODES.assign(copied=(10 + X[:, 0]).astype(written))
+    model = WaveRegressor("gwn-sym", epochs=2)
+    with pytest.raises(GWNError, match=r"holds the very numbers to be learnt; leave it out with drop=\['copied'\]"):
+        model.fit(nodes, price, edges=PAIRS)
+    assert model.fit(nodes, price, edges=PAIRS, drop=["copied"]).feature_names_in_.tolist() == ["a", "b", "c"]
+
+
 @pytest.mark.parametrize("held", [TOPICS, MASKED, MASKED.astype(float)], ids=["text", "whole", "floating"])
 def test_a_column_of_the_classes_is_refused_until_it_is_dropped(held: Any) -> None:
     nodes = NODES.assign(copied=held)

@@ -456,7 +456,7 @@ class WaveRegressor(RegressorMixin, NodeEstimator):  # type: ignore[misc]
     def _with_targets(self, pair: TablePair, y: Any, label: str | None, drop: Sequence[str]) -> TablePair:
         if y is None and (label or pair.label_column):
             return replace(pair, label_column=label or pair.label_column)  # read as any column of numbers is
-        return with_numbers(pair, numbers_of_nodes(y), label)
+        return with_numbers(pair, numbers_of_nodes(y), label, drop)
 
     def _in_order(self, found: NDArray[np.float64]) -> NDArray[np.float64]:
         return found

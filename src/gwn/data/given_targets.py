@@ -221,9 +221,23 @@ def require_same_order(X: Any, y: Any) -> None:
         raise GWNError("y has the index of the nodes in another order; give y.loc[nodes.index], or y.to_numpy()")
 
 
-def with_numbers(pair: TablePair, numbers: NDArray[np.float64], label: str | None) -> TablePair:
-    """The tables with a column of the numbers to learn, empty where they are not known."""
+def with_numbers(
+    pair: TablePair, numbers: NDArray[np.float64], label: str | None, drop: Sequence[str] = ()
+) -> TablePair:
+    """The tables with a column of the numbers to learn, empty where they are not known.
+
+    drop   columns that are no features, and may hold the numbers themselves
+    """
     _require_one_each(pair, numbers)
+    known = ~np.isnan(numbers)
+    for name in () if pair.matrix or not known.any() else pair.nodes.columns:
+        if name in (label, pair.label_column, *drop) or not pair.nodes.is_readable(name):
+            continue
+        cells = pd.to_numeric(pair.nodes.columns[name].to_pandas(), errors="coerce").to_numpy(np.float64)
+        if np.allclose(cells[known], numbers[known], rtol=1e-6, atol=0):  # a copy may have single precision
+            raise GWNError(
+                f"column {name!r} of the nodes holds the very numbers to be learnt; leave it out with drop=[{name!r}]"
+            )
     name = label or pair.label_column or free_name(pair.nodes, "label")
     nodes = with_column(pair.nodes, name, pa.array(numbers, mask=np.isnan(numbers)))
     return replace(pair, nodes=nodes, label_column=name)
