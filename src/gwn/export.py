@@ -19,9 +19,9 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.utils import subgraph
 
-from gwn.adjacency import Adjacency
+from gwn.adjacency import Adjacency, normalised_adjacency
 from gwn.errors import GWNError, require_extra
-from gwn.graph import Graph
+from gwn.graph import Graph, count_self_loops
 from gwn.io import being_written, write_json
 from gwn.networks import GWN
 from gwn.registry import lookup
@@ -235,7 +235,11 @@ def export_run(trained: TrainedModel, graph: Graph, kind: str, out: Path) -> tup
         run = form.read(private)
         difference = max(_difference(run, network, part) for part in (_checked_part(graph), _other_graph(graph)))
         if not difference <= TOLERANCE:
-            raise GWNError(f"the exported network differs from the original by {difference:.1g}; nothing was written")
+            loops = count_self_loops(graph.edge_index)
+            why = f" on this graph, of which it takes no self-loops ({loops}): train without them" if loops else ""
+            raise GWNError(
+                f"the exported network differs from the original by {difference:.1g}{why}; nothing was written"
+            )
     about = out.with_suffix(".json")
     write_json(about, _how_to_feed(trained, graph, kind, out.name, difference), sealed=False)
     return about, difference
@@ -262,15 +266,25 @@ def _difference(run: Run, network: nn.Module, graph: Graph) -> float:
     """The largest difference of logits, relative to the largest of them."""
     original = deepcopy(network).cpu().float().eval()
     expected: Tensor = original(graph.x, graph.edge_index, graph.edge_weight)
-    weight = torch.ones(graph.num_edges) if graph.edge_weight is None else graph.edge_weight
     x = graph.x.to_dense() if graph.is_sparse else graph.x
-    found = run(x.contiguous(), graph.edge_index.contiguous(), weight.contiguous())
+    found = run(x.contiguous(), *_as_fed(graph, directed=getattr(network, "directed", False)))
     return float((found - expected).abs().max() / expected.abs().max().clamp_min(1.0))
+
+
+def _as_fed(graph: Graph, *, directed: bool) -> tuple[Tensor, Tensor]:
+    """Edges and weights as the file takes them: a graph of arcs may have one direction of an edge, or self-loops."""
+    read = normalised_adjacency(
+        graph.edge_index, graph.edge_weight, graph.num_nodes, directed=directed, self_loops="none"
+    )
+    pattern, kept = read.matrix.pattern, read.is_edge
+    edges = torch.stack([pattern.col.long(), pattern.row.long()])[:, kept]
+    return edges.contiguous(), read.plain.values[kept].contiguous()
 
 
 def _how_to_feed(trained: TrainedModel, graph: Graph, kind: str, file: str, difference: float) -> dict[str, Any]:
     config = trained.config
     numbers = trained.task == "regression"
+    directed = getattr(trained.network, "directed", False)
     return {
         "file": file,
         "format": kind,
@@ -278,7 +292,8 @@ def _how_to_feed(trained: TrainedModel, graph: Graph, kind: str, file: str, diff
         "task": trained.task,
         "inputs": {
             "x": f"float32 [nodes, {graph.num_features}], dense, encoded as `schema` says",
-            "edge_index": "int64 [2, edges], rows source and target; both directions of every edge once, no self-loops",
+            "edge_index": "int64 [2, edges], rows source and target; "
+            f"{'every arc' if directed else 'both directions of every edge'} once, no self-loops",
             "edge_weight": "float32 [edges]; ones where edges have no weight",
         },
         "output": "float32 [nodes, 1]; times target_spread plus target_mean is the number"

@@ -65,6 +65,21 @@ def test_a_file_for_graphs_of_any_size(tables: tuple[Path, Path], command: Comma
     assert logits.shape == (5, 3)
 
 
+def test_a_graph_of_arcs_is_fed_as_its_file_says(tables: tuple[Path, Path], command: Command, tmp_path: Path) -> None:
+    """A network that reads arcs both ways was refused: the check gave its file the arcs as they are."""
+    looped = tmp_path / "looped.csv"
+    looped.write_text(tables[0].read_text() + "u1,u1,2.0\n")
+    for directed, said in (("false", "both directions of every edge once"), ("true", "every arc once")):
+        run = trained(command, (looped, tables[1]), "gwn-fa", "--directed", "--set", f"directed={directed}")
+        done = command("export", str(run), "--out", f"{directed}.pt2")
+        assert done.returncode == 0, done.stderr
+        assert said in json.loads((tmp_path / f"{directed}.json").read_text())["inputs"]["edge_index"]
+    kept = trained(command, (looped, tables[1]), "gwn-fa", "--directed", "--set", "self_loops=keep")
+    refused = command("export", str(kept), "--out", "kept.pt2")
+    assert "of which it takes no self-loops (1): train without them" in refused.stderr
+    assert not (tmp_path / "kept.pt2").exists()
+
+
 def test_what_cannot_be_exported(tables: tuple[Path, Path], command: Command, tmp_path: Path) -> None:
     run = trained(command, tables, "gat")
     refused = command("export", str(run), "--out", "mine.pt2")
