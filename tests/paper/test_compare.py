@@ -54,6 +54,18 @@ def test_average_ranks_with_ties_and_missing_cells() -> None:
     assert found.critical == pytest.approx(2.343 * math.sqrt(12 / 18), rel=1e-3)
 
 
+def test_average_ranks_of_the_most_cells_without_a_gap() -> None:
+    """Two of six columns were all that most rows had; a third of the rows have all six."""
+    many = {f"m{place}": {"x": float(place)} for place in range(5)}
+    whole = {"a": {"x": 9.0, "y": 8.0, "z": 7.0}, "b": {"x": 8.0, "y": 9.0, "z": 6.0}}
+    assert average_ranks({**many, **whole}, "xyz").columns == ("x",)
+    assert average_ranks({**many, **whole}, "xyz", most_cells=True).columns == ("x",), "7 cells are more than 6"
+    third = {**whole, "c": {"x": 1.0, "y": 2.0, "z": 3.0}}
+    found = average_ranks({**many, **third}, "xyz", most_cells=True)
+    assert found.columns == ("x", "y", "z"), "9 cells are more than 8"
+    assert found.ranks == {"a": pytest.approx(4 / 3), "b": pytest.approx(5 / 3), "c": 3.0}
+
+
 def test_a_cell_says_where_the_paper_lies() -> None:
     cells = [measured([0.8, 0.82, 0.84], paper=paper) for paper in (82.5, 70.0, 95.0)]
     assert [cell.verdict for cell in cells] == ["within", "above", "below"]

@@ -162,10 +162,25 @@ class Ranks:
     p_value: float | None
 
 
-def average_ranks(scores: Mapping[str, Mapping[str, float]], columns: Sequence[str]) -> Ranks:
-    """From row -> column -> mean score; rows that lack a column are left out, and so are columns that few rows have."""
-    common = [column for column in columns if 2 * sum(column in of_row for of_row in scores.values()) > len(scores)]
-    rows = [row for row, of_row in scores.items() if all(column in of_row for column in common)]
+def average_ranks(
+    scores: Mapping[str, Mapping[str, float]], columns: Sequence[str], *, most_cells: bool = False
+) -> Ranks:
+    """From row -> column -> mean score; rows that lack a column are left out, and so are columns that few rows have.
+
+    most_cells   columns are left out, those that the fewest rows have first, for as long as that leaves more cells in
+                 a table without gaps; otherwise those stay that more than half of the rows have
+    """
+    having = {column: sum(column in of_row for of_row in scores.values()) for column in columns}
+
+    def rows_with(common: Sequence[str]) -> list[str]:
+        return [row for row, of_row in scores.items() if all(column in of_row for column in common)]
+
+    common = [column for column in columns if 2 * having[column] > len(scores)]
+    if most_cells:
+        ranked = sorted(columns, key=lambda column: -having[column])
+        nested = [[column for column in columns if column in ranked[:size]] for size in range(len(ranked), 0, -1)]
+        common = max(nested, key=lambda some: len(some) * len(rows_with(some)), default=[])
+    rows = rows_with(common)
     if len(rows) < 2 or not common:
         return Ranks(ranks={}, columns=(), critical=None, p_value=None)
     table = np.array([[scores[row][column] for column in common] for row in rows])

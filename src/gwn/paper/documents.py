@@ -145,13 +145,15 @@ def _of_entry(results: Path) -> list[str]:
         f"- On {found.columns} columns with at least {MANY_TESTED} test nodes {ENTRY} is first on {found.first}, level "
         f"with the first on {found.tied} (the paired difference leaves zero in its interval) and behind on {behind}."
     ]
-    ranks = ranks_of(cells, columns)
-    if (rank := ranks.ranks.get(BEST)) is not None and ranks.critical is not None:
+    for which, most_cells in (("that make the largest table without a gap", True), ("that most models have", False)):
+        ranks = ranks_of(cells, columns, most_cells=most_cells)
+        if (rank := ranks.ranks.get(BEST)) is None or ranks.critical is None:
+            continue
         place, count = list(ranks.ranks).index(BEST) + 1, len(ranks.ranks)
         close = sum(abs(other - rank) < ranks.critical for row, other in ranks.ranks.items() if row != BEST)
         lines.append(
-            f"- By average rank on the {len(ranks.columns)} of them that most models have it is number {place} of "
-            f"{count} models; it cannot be told apart from {close} of the other {count - 1}."
+            f"- By average rank on the {len(ranks.columns)} of them {which} it is number {place} of {count} models "
+            f"({rank:.1f}); it cannot be told apart from {close} of the other {count - 1}."
         )
     worth = list(above_twin(cells, columns).values())
     if worth:
@@ -205,12 +207,15 @@ def _won(record: Mapping[str, Any]) -> float | None:
 
 def standing(results: Path, table: str) -> str:
     """Where the wave networks stand among all that were measured on a table's columns."""
-    found = ranks_of(views(results, table, tuple(ROWS), COLUMNS[table]), COLUMNS[table])
-    places = {row: place for place, row in enumerate(found.ranks, 1)}
-    ours = [f"{ROWS[row].title} {found.ranks[row]:.1f} (place {places[row]})" for row in places if row in OURS]
-    among = f"on {len(found.columns)} {table} columns among {len(places)} models"
-    told = f" Ranks closer than {found.critical:.1f} are not told apart." if found.critical else ""
-    return f"- Average rank {among}: {', '.join(ours) or 'none'}.{told}"
+    cells, lines = views(results, table, tuple(ROWS), COLUMNS[table]), list[str]()
+    for most_cells in (True, False):
+        found = ranks_of(cells, COLUMNS[table], most_cells=most_cells)
+        places = {row: place for place, row in enumerate(found.ranks, 1)}
+        ours = [f"{ROWS[row].title} {found.ranks[row]:.1f} (place {places[row]})" for row in places if row in OURS]
+        among = f"on {len(found.columns)} {table} columns among {len(places)} models"
+        told = f" Ranks closer than {found.critical:.1f} are not told apart." if found.critical else ""
+        lines.append(f"- Average rank {among}: {', '.join(ours) or 'none'}.{told}")
+    return "\n".join(dict.fromkeys(lines))
 
 
 def results_page(results: Path) -> str:

@@ -142,12 +142,13 @@ def rank_table(name: str, command: str, cells: dict[str, dict[str, View]], colum
     )
 
 
-def ranks_of(cells: Mapping[str, Mapping[str, View]], columns: Sequence[str]) -> Ranks:
+def ranks_of(cells: Mapping[str, Mapping[str, View]], columns: Sequence[str], *, most_cells: bool = False) -> Ranks:
+    """`average_ranks` of the measured cells."""
     scores = {
         row: {column: cell.test["mean"] for column, cell in of_row.items() if cell.test is not None}
         for row, of_row in cells.items()
     }
-    return average_ranks({row: of_row for row, of_row in scores.items() if of_row}, columns)
+    return average_ranks({row: of_row for row, of_row in scores.items() if of_row}, columns, most_cells=most_cells)
 
 
 def test_selected_table(
