@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from graphs import toy_graph
 from gwn.cli.main import main
 from gwn.data import load_dataset
 from gwn.networks import GWN
@@ -52,6 +54,15 @@ def test_the_papers_operator(capsys: pytest.CaptureFixture[str]) -> None:
         assert row["amplification"] <= math.cosh(10.0)
         assert row["largest_tau"] == 0.0
         assert row["stable"] is False
+
+
+@pytest.mark.parametrize(("growth", "shown"), [(math.nan, "unknown"), (math.inf, "overflows")])
+def test_a_growth_that_is_no_number_is_shown(
+    growth: float, shown: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = replace(analyse(GWN(3, 4, 2, time=2.0), toy_graph(nodes=20)), growth=growth)
+    monkeypatch.setattr("gwn.stability.analyse", lambda *_: found)
+    assert shown in said(capsys, "stability", "texas", "--tau", "1")
 
 
 def test_the_physical_wave_has_a_largest_step(capsys: pytest.CaptureFixture[str]) -> None:

@@ -107,6 +107,19 @@ def test_a_sample_is_a_neighbourhood() -> None:
     assert choose_nodes(ring, 60).nodes.numel() == 50
 
 
+def test_a_pulse_needs_an_edge_at_its_node() -> None:
+    ring = torch.arange(8)
+    edges = torch.stack([ring, (ring + 1) % 8])
+    graph = Graph(x=normal(10, 1, dtype=torch.float32), edge_index=edges)
+    for limit in (5, 60):
+        with pytest.raises(GWNError, match=r"node 9 has no edges, .* choose another with --centre"):
+            choose_nodes(graph, limit, centre=9)
+
+
+def test_edges_without_weights_weigh_one_exactly() -> None:
+    assert (choose_nodes(GRAPH, 40).weights == 1).all()
+
+
 def test_of_too_many_edges_the_strongest_are_drawn() -> None:
     dense = torch.combinations(torch.arange(200)).t()
     leaf = torch.tensor([[0], [200]])

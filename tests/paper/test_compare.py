@@ -40,6 +40,14 @@ def test_paired_differences_are_over_the_same_splits() -> None:
     assert paired(measured([0.8]), measured([0.9, 0.8])) is None
 
 
+def test_a_cell_of_which_one_run_finished_has_no_figure() -> None:
+    """It has no interval either: the whole report ended in a TypeError."""
+    seen = measured([0.8], diverged=9, paper=70.0)
+    assert seen.test is None
+    assert seen.verdict == ""
+    assert seen.shown().lines == ("9 of 10 diverged", "paper 70.00")
+
+
 def test_average_ranks_with_ties_and_missing_cells() -> None:
     scores = {
         "a": {"x": 90.0, "y": 80.0, "z": 1.0},

@@ -135,7 +135,7 @@ def _row(row: dict[str, Any]) -> list[str]:
         f"{row['tau']:g}",
         f"{row['low']:.4f}",
         f"{row['high']:.4f}",
-        f"{row['growth']:.4f}",
+        {None: "unknown", "inf": "overflows"}.get(row["growth"]) or f"{row['growth']:.4f}",
         str(row["steps"]),
         "overflows" if row["amplification"] == "inf" else f"{row['amplification']:.4g}",
         {"inf": "any", 0.0: "none", None: "unknown"}.get(row["largest_tau"]) or f"{row['largest_tau']:.4f}",

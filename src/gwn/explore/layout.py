@@ -67,8 +67,11 @@ def choose_nodes(graph: Graph, limit: int, centre: int | None = None) -> Drawn:
     edges = adjacency.edge_index
     if edges.shape[1] == 0:
         raise GWNError(f"graph {graph.name!r} has no edges, so no wave travels on it; give one that has some")
-    if centre is None:
-        centre = int(torch.bincount(edges[0], minlength=graph.num_nodes).argmax())
+    degree = torch.bincount(edges[0], minlength=graph.num_nodes)
+    centre = int(degree.argmax()) if centre is None else centre
+    if not degree[centre]:
+        name = centre if graph.node_ids is None else repr(graph.node_ids[centre])
+        raise GWNError(f"node {name} has no edges, so no wave travels from it; choose another with --centre")
     nodes = torch.arange(graph.num_nodes) if graph.num_nodes <= limit else _rings(edges, graph.num_nodes, centre, limit)
     number = torch.full((graph.num_nodes,), -1)
     number[nodes] = torch.arange(nodes.numel())
@@ -78,7 +81,9 @@ def choose_nodes(graph: Graph, limit: int, centre: int | None = None) -> Drawn:
     shown = torch.arange(pairs.shape[1])
     if pairs.shape[1] > MOST_EDGES:  # by S_ij, so that what has few edges keeps them
         shown = strength.argsort(descending=True, stable=True)[:MOST_EDGES].sort().values
-    weights = adjacency.plain.values[adjacency.is_edge][once]
+    weights = torch.ones(pairs.shape[1])  # exactly: from S they would be 1 but for rounding
+    if graph.edge_weight is not None:
+        weights = adjacency.plain.values[adjacency.is_edge][once]
     return Drawn(nodes=nodes, pairs=pairs, weights=weights, shown=shown, centre=centre)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from gwn.paper.cell import OURS, ROWS, Cell
+from gwn.paper.cell import ROWS, Cell
 from gwn.paper.compare import view
 from gwn.paper.curve_data import Series, numbers
 from gwn.training import RunResult, summarise
@@ -61,11 +61,12 @@ class BestPeer(NamedTuple):
 
 
 def best_peer(results: Path, dataset: str, split: str) -> BestPeer | None:
-    """Of the measured cells of a column, each with the settings of its own search; None where there are none."""
+    """Of the measured cells of a column, each with the settings of its own search; None where there are none. Our own
+    network without edges, or as heat, is no peer."""
     found = [
         (seen.test["mean"], row.title)
         for row in ROWS.values()
-        if row.name not in OURS and row.name != "majority"
+        if row.group != "wave" and not row.name.startswith("gwn-") and row.name != "majority"
         if (seen := view(results, Cell(dataset=dataset, split=split, row=row.name))).test is not None
     ]
     return BestPeer(max(found)[1], max(found)[0], len(found)) if found else None

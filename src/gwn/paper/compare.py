@@ -28,9 +28,12 @@ class View:
 
     @property
     def test(self) -> Mapping[str, float] | None:
-        """Mean, sd, low and high of the test score over the final runs that finished; None where none did."""
+        """Mean, sd, low and high of the test score over the final runs that finished; None where fewer than two did:
+        one run has no interval, so nothing can be said of it."""
         found = None if self.record is None else self.record["summary"]["test"]
-        return None if found is None else {name: 100 * found[name] for name in ("mean", "sd", "low", "high")}
+        if found is None or found["low"] is None:
+            return None
+        return {name: 100 * found[name] for name in ("mean", "sd", "low", "high")}
 
     @property
     def scores(self) -> dict[tuple[str, int], float]:
@@ -91,7 +94,8 @@ class View:
             if diverged:
                 lines.append(f"{diverged} diverged")
         elif self.record is not None:
-            lines.append("diverged")
+            diverged, finished = (self.record["summary"][name] for name in ("diverged", "finished"))
+            lines.append(f"{diverged} of {diverged + finished} diverged" if finished else "diverged")
         else:
             lines += NOT_MEASURED.lines
         if self.paper is not None:

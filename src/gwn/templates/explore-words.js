@@ -66,6 +66,9 @@
   }
 
   GWN.verdictOfNetwork = function (network) {
+    if (network.growth === null) {
+      return { bounded: false, text: `How fast the fastest mode of the trained ${network.laplacian} operator grows is not known (gwn stability).` };
+    }
     const factor = GWN.number(network.growth, 3);
     return network.growth <= 1 + 1e-6
       ? { bounded: true, text: `Bounded: no mode of the trained ${network.laplacian} operator grows from step to step (gwn stability).` }

@@ -146,19 +146,22 @@ def growth_panel(title: str, found: Mapping[StepPoint, Trained]) -> Panel:
 
 
 def growth(trained: Trained) -> tuple[float | None, float | None]:
-    """(predicted, measured) factor of one step; None for a network without a wave, or where no run finished."""
+    """(predicted, measured) factor of one step; None for a network without a wave, or where no run finished, and
+    nothing is measured over fewer steps than `STEPS`: in the first ones the velocity counts."""
     if not trained.finished:
         return None, None
     best, graph = load_trained(trained.folder), trained.dataset.graph
     if not isinstance(best.network, GWN):
         return None, None
-    network, wide = _longer(best, best.network).double(), graph.to(dtype=torch.float64)
-    states = network.trajectory(wide.x, wide.edge_index, wide.edge_weight)
-    return analyse(best.network, graph).growth, measured_growth(states)
+    predicted, network = analyse(best.network, graph).growth, _longer(best, best.network).double()
+    if network.num_steps < STEPS:
+        return predicted, None
+    wide = graph.to(dtype=torch.float64)
+    return predicted, measured_growth(network.trajectory(wide.x, wide.edge_index, wide.edge_weight))
 
 
 def _longer(best: TrainedModel, network: GWN) -> GWN:
-    """The same weights for more steps, where a fixed operator allows it: over two steps a growth cannot be measured."""
+    """The same weights for more steps, where a fixed operator allows it."""
     if not network.laplacian.fixed or network.num_steps >= STEPS:
         return network
     settings = {**best.config["settings"], "time": STEPS * network.scheme.tau}
@@ -179,7 +182,8 @@ def measured_growth(states: Tensor) -> float:
 CAPTION = (
     "Test accuracy (mean, and from three runs on its 95 % interval) against the step length tau; dotted: the best peer "
     "of the tables. {tuned}Last panel: growth per step on {growth}, predicted from the spectrum (lines) and measured "
-    "over the second half of a run of {steps} steps or more (markers); 1 is bounded. GWN-sym and GWN-fa grow for every "
+    "over the second half of a run of {steps} steps or more (markers; attention is trained for its own, fewer steps, "
+    "and has none); 1 is bounded. GWN-sym and GWN-fa grow for every "
     "tau. Leapfrog on the physical wave ends at its bound; Newmark takes any step. GRAND is the heat equation by "
     "explicit Euler. Crosses below: every run diverged; a white cross on a point: some did."
 )
@@ -189,20 +193,21 @@ def finding(panels: Mapping[str, Panel]) -> str:
     """How much accuracy depends on tau, and on how many datasets the best tau reaches the best peer."""
     said = []
     for model in (model for model in MODELS if model.model in PAPERS_OWN):
-        spans, reached = {}, 0
+        spans, reached, peers = {}, 0, 0
         for title, panel in panels.items():
             series = {one.key: one for one in panel.series}
             seen = [y for y in series[model.key].y if y is not None] if model.key in series else []
             if len(seen) == len(TAUS):
                 spans[title] = max(seen) - min(seen)
                 level = series["best-peer"].y[0] if "best-peer" in series else None
+                peers += level is not None
                 reached += level is not None and max(seen) >= level
         if spans:
             low, high = min(spans, key=lambda name: spans[name]), max(spans, key=lambda name: spans[name])
-            said.append(
-                f"{model.label}'s accuracy changes by {spans[low]:.1f} ({low}) to {spans[high]:.1f} points ({high}) "
-                f"and reaches the best peer on {reached} of {len(spans)} datasets"
-            )
+            span = f"{spans[high]:.1f} points ({high})"
+            span = span if low == high else f"{spans[low]:.1f} ({low}) to {span}"
+            beside = f" and reaches the best peer on {reached} of {peers} datasets" if peers else ""
+            said.append(f"{model.label}'s accuracy changes by {span}{beside}")
     return f"Between tau = {TAUS[0]:g} and {TAUS[-1]:g} {'; '.join(said)}. " if said else ""
 
 
