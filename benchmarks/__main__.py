@@ -92,7 +92,7 @@ def bench(
     """Measure training steps against message passing, PyG's GCN and GAT, and their own raw products.
 
     Every figure is a ratio of two things measured in turns, in this run, on this machine. Without a PART: speed,
-    epochs, memory and growth. `scale`: the parts on large graphs, two hours and some 20 GB of disk. `tables`:
+    epochs, together, memory and growth. `scale`: the parts on large graphs, two hours and some 25 GB of disk. `tables`:
     `gwn compare` on tables, an hour. `all`: everything.
 
     Examples:

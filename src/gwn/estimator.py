@@ -45,7 +45,7 @@ from gwn.data.in_memory import TablePair, load_pair, parquet_bytes, table_pair
 from gwn.data.origin import open_origin
 from gwn.data.schema import WHOLE_NUMBER, FeatureSchema, column_summary
 from gwn.data.tables import read_table
-from gwn.errors import GWNError
+from gwn.errors import GWNError, require_extra
 from gwn.graph import Graph
 from gwn.io import read_json, write_atomic, write_json
 from gwn.models import ModelSpec, model_spec
@@ -318,6 +318,7 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
         if self.epochs is not None and "epochs" in given:
             raise GWNError("epochs is given twice, by itself and in settings; leave one of them out")
         if self.model == AUTO:
+            require_extra(f'{type(self).__name__}(model="auto")', "optuna")
             from gwn.compare import compare
 
             with tempfile.TemporaryDirectory() as root:

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 def compare(
     source: GraphSource,
     models: str | None = typer.Option(
-        None, help="Models by name, with commas between them: see `gwn models`. Default: a dozen, from simple to large."
+        None,
+        help="Models by name, commas between them: see `gwn models`. Default: fourteen, from simple to large.",
     ),
     duration: str = typer.Option("10m", "--time", help="For everything: 90s, 10m, 1h30m."),
     split: str | None = typer.Option(

@@ -22,7 +22,7 @@ def explain(
     of_class: str | None = typer.Option(None, "--class", help="The class to explain. Default: the predicted one."),
     against: str | None = typer.Option(None, help="The class to compare with. Default: the strongest other one."),
     baseline: str = typer.Option("mean", help="What is known of nothing: mean of the training nodes, or zero."),
-    edges: bool = typer.Option(False, "--edges", help="Also take away each edge of the node in turn."),
+    edges: bool = typer.Option(False, "--edges", help="Also take away each edge of the node in turn, at most 100."),
     top: int = typer.Option(10, min=1, help="Print so many columns and nodes; files have all of them."),
     out: Path | None = typer.Option(None, help="A CSV file to write: every node and column with its contribution."),
     number: int | None = typer.Option(None, "--run-number", help="Which run's weights. Default: best on validation."),

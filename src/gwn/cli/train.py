@@ -26,8 +26,8 @@ def train(
     model: str = typer.Option("gwn-sym", "--model", "-m", help="A model by name: see `gwn models`."),
     split: str | None = typer.Option(
         None,
-        help="per-class, uniform, stratified, or one that came with the data: geom, public, published, time. "
-        "Default: the dataset's.",
+        help="per-class, uniform, stratified, tenfold, set-aside, validate-20 (no test), or one that came with the "
+        "data: geom, public, published, time. Default: the dataset's.",
     ),
     runs: int = typer.Option(10, help="How many runs; each has its own split and seed."),
     seed: int = typer.Option(0, help="The first run's seed; run r uses seed + r."),

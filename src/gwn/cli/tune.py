@@ -29,8 +29,9 @@ def tune(
     split: str | None = typer.Option(None, help="As for `gwn train`. Default: the dataset's."),
     space: str | None = typer.Option(
         None,
-        help="paper, standard (weight decay also small), extended or peers; with -normalized at its end, on "
-        "row-normalised features (not paper). Default: standard; extended for gwn-plus.",
+        help="paper, standard (weight decay also small), extended, waves (extended without heat) or peers; -short at "
+        "its end: T up to 5; -normalized: on row-normalised features. Default: standard; extended for gwn-plus; peers "
+        "for the banks.",
     ),
     trials: int = typer.Option(100, help="How many trials in total, those of earlier calls included."),
     timeout: str | None = typer.Option(None, help="Begin no trial after so long: 90s, 30m, 2h, 1h30m."),

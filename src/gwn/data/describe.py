@@ -159,8 +159,8 @@ def shift_in_words(shift: float | None) -> str:
         return ""
     return (
         f"The classes of the training nodes are not those of the others ({shift:.0%} would have to change): "
-        "`--prior validation` or `--prior em` answers for the shares of the others, and scores with and without it do "
-        "not compare."
+        "`--prior validation`, `calibrated` or `em` answers for the shares of the others, and scores with and without "
+        "it do not compare."
     )
 
 

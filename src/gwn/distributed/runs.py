@@ -39,8 +39,8 @@ def check_divisible(model: nn.Module, config: TrainConfig) -> GWN:
         raise GWNError(f"prior={config.prior} needs all answers in one process; leave out --processes")
     if not isinstance(model, GWN):
         raise GWNError(
-            f"{type(model).__name__} cannot be trained in several processes, only wave networks can; use model "
-            f"gwn-sym, gwn-fa or gwn-plus, or one process"
+            f"{type(model).__name__} cannot be trained in several processes; use model gwn-sym, gwn-fa or "
+            f"gwn-plus, or one process"
         )
     for part in (model.scheme, model.laplacian):
         if part.indivisible:

@@ -128,9 +128,13 @@ def _gap(cells: Mapping[str, Mapping[str, View]]) -> list[str]:
     near, far = min(gaps, key=lambda name: gaps[name]), max(gaps, key=lambda name: gaps[name])
     mean = sum(gaps.values()) / len(gaps)
     return [
-        f"- {ENTRY} is on average {mean:.1f} points below the highest figure found elsewhere, "
-        f"from {gaps[near]:.1f} ({near}) to {gaps[far]:.1f} ({far})."
+        f"- {ENTRY} is on average {_beside(mean)} the highest figure found elsewhere, from {_beside(gaps[near])} it "
+        f"({near}) to {_beside(gaps[far])} ({far})."
     ]
+
+
+def _beside(gap: float) -> str:
+    return f"{abs(gap):.1f} points {'below' if gap >= 0 else 'above'}"
 
 
 def _of_entry(results: Path) -> list[str]:
@@ -145,16 +149,19 @@ def _of_entry(results: Path) -> list[str]:
         f"- On {found.columns} columns with at least {MANY_TESTED} test nodes {ENTRY} is first on {found.first}, level "
         f"with the first on {found.tied} (the paired difference leaves zero in its interval) and behind on {behind}."
     ]
-    for which, most_cells in (("that make the largest table without a gap", True), ("that most models have", False)):
+    for most_cells in (True, False):
         ranks = ranks_of(cells, columns, most_cells=most_cells)
         if (rank := ranks.ranks.get(BEST)) is None or ranks.critical is None:
             continue
         place, count = list(ranks.ranks).index(BEST) + 1, len(ranks.ranks)
         close = sum(abs(other - rank) < ranks.critical for row, other in ranks.ranks.items() if row != BEST)
-        lines.append(
-            f"- By average rank on the {len(ranks.columns)} of them {which} it is number {place} of {count} models "
-            f"({rank:.1f}); it cannot be told apart from {close} of the other {count - 1}."
-        )
+        told = f"it is told apart from {count - 1 - close or 'none'} of the others"
+        if ranks.critical >= count - 1:
+            told = "on so few columns no two models can be told apart"
+        over = f"{len(ranks.columns)} of them that most models have, {count} models"
+        if most_cells:
+            over = f"{len(ranks.columns)} of them and {count} models, the largest table without an empty cell"
+        lines.append(f"- Over {over}, it is number {place} by average rank ({rank:.1f}); {told}.")
     worth = list(above_twin(cells, columns).values())
     if worth:
         lines.append(
@@ -173,10 +180,22 @@ def _on_published_splits(results: Path) -> list[str]:
         return []
     shown = ", ".join(heading(column) for column in columns if entry[column].sees_labels)
     labels = f" Training labels are its input, and no peer's, on {shown}." if shown else ""
+    single = ", ".join(heading(column) for column in columns if _is_classic(entry[column]))
+    classic = (
+        f" On {single} its search chose one step and a sum: the network of the tuned GCN or GraphSAGE."
+        if single
+        else ""
+    )
     return [
         f"- Beyond the paper, on {found.columns} columns with published splits, it is first on {found.first}, level "
-        f"with the first on {found.tied} and behind on {found.columns - found.first - found.tied}.{labels}"
+        f"with the first on {found.tied} and behind on {found.columns - found.first - found.tied}.{labels}{classic}"
     ]
+
+
+def _is_classic(cell: View) -> bool:
+    """Whether a bank of waves has the settings with which it is a tuned classic (docs/findings.md, 3)."""
+    settings = {} if cell.record is None else cell.record["settings"]
+    return settings.get("gate") == "sum" and settings["time"] == settings["tau"]
 
 
 def validation_optimism(results: Path) -> list[str]:
@@ -214,6 +233,8 @@ def standing(results: Path, table: str) -> str:
         ours = [f"{ROWS[row].title} {found.ranks[row]:.1f} (place {places[row]})" for row in places if row in OURS]
         among = f"on {len(found.columns)} {table} columns among {len(places)} models"
         told = f" Ranks closer than {found.critical:.1f} are not told apart." if found.critical else ""
+        if found.critical and found.critical >= len(places) - 1:
+            told = " On so few columns no two models can be told apart."
         lines.append(f"- Average rank {among}: {', '.join(ours) or 'none'}.{told}")
     return "\n".join(dict.fromkeys(lines))
 
