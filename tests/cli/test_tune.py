@@ -276,6 +276,14 @@ def test_what_was_read_is_said_before_a_search(capsys: pytest.CaptureFixture[str
         assert capsys.readouterr().err == ""
 
 
+def test_a_split_without_a_test_is_searched_too(capsys: pytest.CaptureFixture[str], tables: tuple[Path, Path]) -> None:
+    """After all trials there was a TypeError, and nothing was kept."""
+    graph = ("--edges", "edges.csv", "--nodes", "nodes.csv", "--label-column", "topic", "--split", "validate-20")
+    assert call("tune", "--model", "mlp", "--trials", "1", *QUICK, *graph, "--quiet") == 0
+    assert "The validate-20 split keeps no node to test on" in capsys.readouterr().out
+    assert "[nodes.validate-20]" in Path("settings/mlp.toml").read_text()
+
+
 @pytest.fixture
 def made() -> None:
     """A file where a folder should be, a study that is none, and one of another search."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import pytest
@@ -70,6 +71,17 @@ def test_directed_edges_have_no_known_interval() -> None:
     space, time = build("physical", directed=True, speed="scalar")
     assert time.interval is None
     assert space.limit == 4.0
+
+
+@pytest.mark.parametrize("laplacian", ["physical", "klein-gordon", "random-walk", "fa-symmetric"])
+def test_the_schemes_that_are_advised_can_be_built(laplacian: str) -> None:
+    with pytest.raises(GWNError, match="above the stability bound") as refused:
+        build(laplacian, tau=2.0)
+    _, _, advice = str(refused.value).partition("use a smaller tau")
+    assert "allow_unstable" not in advice, "this caller has no such setting"
+    for scheme in re.findall(r"'(\w+)'", advice):
+        build(laplacian, scheme, tau=2.0)
+    assert bool(advice) == (laplacian != "fa-symmetric")
 
 
 def test_the_bound_is_named_to_four_digits() -> None:

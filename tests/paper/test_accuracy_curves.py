@@ -7,13 +7,15 @@ from typing import Any
 
 import pytest
 
+from gwn.io import read_toml, write_toml
 from gwn.paper.accuracy_curve import accuracy_series, best_peer, peer_line, runs_a_point
 from gwn.paper.cell import TAUS, Cell
 from gwn.paper.curve_data import Axis, CurveData, Panel, Series, write_figure
 from gwn.paper.exhibit import Context, figure_path
 from gwn.paper.exhibits import depth, small_graph, stability
 from gwn.paper.records import write_cell
-from gwn.paper.trained import Recorded, Trained, Wanted, train_missing, trained_so_far
+from gwn.paper.trained import Recorded, Trained, Wanted, experiment_of, train_missing, trained_so_far
+from gwn.settings import SHIPPED
 from gwn.training import RunResult
 
 
@@ -78,6 +80,18 @@ def test_the_best_peer_is_no_network_of_ours_and_not_the_majority(tmp_path: Path
 def test_stability_speaks_of_peers_where_there_are_any() -> None:
     alone = stability.finding({"Texas": _panel(gwn_fa={tau: 80.0 + tau for tau in TAUS})})
     assert alone == "Between tau = 0.2 and 5 GWN-fa's accuracy changes by 4.8 points (Texas). "
+
+
+def test_a_figure_has_settings_that_ship_and_none_of_this_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = Wanted(dataset="texas", model="mlp", settings={}, tuned_as="mlp")
+    shipped = experiment_of(Context(results=tmp_path), wanted, 1)
+    monkeypatch.chdir(tmp_path)
+    own = read_toml(SHIPPED / "mlp.toml")
+    own["texas"]["geom"]["settings"]["hidden_channels"] += 1
+    write_toml(tmp_path / "settings" / "mlp.toml", own)
+    assert experiment_of(Context(results=tmp_path), wanted, 1).settings == shipped.settings
 
 
 def test_depth_says_who_loses_how_much_and_who_diverges() -> None:

@@ -105,6 +105,20 @@ def test_a_killed_cell_continues_from_its_trials_and_runs(place: Workplace, monk
     assert record["search"]["trials"] == 3
 
 
+@two_runs
+def test_a_study_that_has_more_trials_gives_a_cell_its_budget_alone(
+    place: Workplace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after `gwn tune` with the same choices: the cell took all trials, and its column was no longer equal."""
+    with monkeypatch.context() as tuned:
+        tuned.setitem(BUDGETS, "csbm", replace(BUDGET, trials=5))
+        assert measure_cell(MLP, place)["search"]["trials"] == 5
+    cell_file(place.results, MLP).unlink()
+    search = measure_cell(MLP, place)["search"]
+    assert search["trials"] == search["complete"] + search["pruned"] == 3
+    assert search["best_trial"] < 3
+
+
 def test_a_repeated_cell_is_identical(measured: Workplace) -> None:
     record = record_of(measured, MLP)
     again = repeat_cell(MLP, measured)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -179,8 +180,9 @@ def test_every_model_learns_the_toy_graph(name: str) -> None:
 # A run that overflows
 
 
-def diverging(name: str, epochs: int = 30, lr: float = 0.01, **settings: Any) -> str:
+def diverging(name: str, epochs: int = 30, lr: float = 0.01, largest: float = 1.0, **settings: Any) -> str:
     graph = toy_graph()
+    graph = replace(graph, x=graph.x * largest)
     split = SPLITS["stratified"](graph.labels, 0)
     seed_everything(0)
     model = MODELS[name].build(graph.num_features, 2, hidden_channels=8, **settings)
@@ -208,8 +210,15 @@ def test_a_gradient_too_large_for_adam_is_no_quiet_standstill(name: str, time: f
     assert f"time={time:g}, tau=1" in message
 
 
+def test_what_overflows_at_once_is_not_a_matter_of_the_learning_rate_alone() -> None:
+    assert "use a smaller time or tau (now tau=5, 40 steps)" in diverging(
+        "gwn-bank", laplacian="sym", tau=5.0, time=200.0
+    )
+    assert "scale the features, use fewer layers" in diverging("mlp", largest=1e30)
+
+
 def test_other_models_name_the_learning_rate() -> None:
-    assert "use a smaller lr" in diverging("mlp", lr=1e30)
+    assert "or a smaller lr" in diverging("mlp", lr=1e30)
 
 
 def test_weights_that_are_no_longer_finite() -> None:

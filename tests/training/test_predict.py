@@ -62,6 +62,14 @@ def test_a_refit_is_of_all_runs_that_are_there(tmp_path: Path) -> None:
         assert refit(folder, data).run.temperature == np.median(found)
 
 
+def test_trees_are_grown_again_from_all_labels(tmp_path: Path) -> None:
+    """They have no gradient to train with, and ended in a RuntimeError."""
+    data, folder = toy_dataset(named_graph()), train(tmp_path, "boosted-hops")
+    found = refit(folder, data)
+    assert found.run.best_epoch
+    assert np.array_equal(answers(refit(folder, data), data.graph), answers(found, data.graph))
+
+
 @pytest.mark.parametrize("name", list(MODELS))
 def test_predictions_have_the_score_that_was_recorded(tmp_path: Path, name: str) -> None:
     graph, folder = named_graph(), train(tmp_path, name)

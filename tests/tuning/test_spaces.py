@@ -20,6 +20,7 @@ from gwn.schemes import SCHEMES
 from gwn.schemes.base import count_steps
 from gwn.training import TrainConfig
 from gwn.tuning.classics import CLASSICS
+from gwn.tuning.objective import chosen_settings
 from gwn.tuning.spaces import SPACES, Space, choose_space
 
 
@@ -113,6 +114,16 @@ def test_every_choice_can_be_built(space: str, model: str) -> None:
         settings = {name: value for name, value in one.items() if name not in training}
         assert settings.keys() <= spec.settings().keys()
         assert isinstance(spec.build(3, 2, **{**settings, **narrow}), nn.Module)
+
+
+@pytest.mark.parametrize("space", SPACES)
+def test_every_start_of_every_model_can_be_built(space: str) -> None:
+    """Starts with a Laplacian ended `gwn tune --model gcn --space extended` in a KeyError."""
+    for spec in (spec for spec in MODELS.values() if spec.kind != "baseline"):
+        for number, start in enumerate(SPACES[space].starts_of(spec)):
+            trial = optuna.trial.FixedTrial(SPACES[space].start(number, spec, {})[0])
+            settings, _ = chosen_settings(SPACES[space], spec, {}, trial, number)
+            assert isinstance(spec.build(3, 2, **settings), nn.Module), (spec.name, start)
 
 
 def test_extended_space_offers_everything_and_keeps_one_step_within_reach() -> None:

@@ -190,8 +190,11 @@ def _print_winner(data: Dataset, model: str, split: str, table: dict[str, Any]) 
         won, of = search["playoff"]["won"], search["playoff"]["finalists"]
         print_prose(f"play-off of {of}: {'no score' if won is None else score_text(data.metric, won)}")
     finished = final["runs"] - final["diverged"]
-    summary = {"mean": final["test"], "sd": final["test_sd"], "low": final["test_low"], "high": final["test_high"]}
-    print_prose(f"test with fresh seeds: {format_summary({**summary, 'count': finished}, data.metric)}")
+    if final["test"] is None:
+        print_prose(f"The {split} split keeps no node to test on")
+    else:
+        summary = {"mean": final["test"], "sd": final["test_sd"], "low": final["test_low"], "high": final["test_high"]}
+        print_prose(f"test with fresh seeds: {format_summary({**summary, 'count': finished}, data.metric)}")
     if search["same_splits_as_final"]:
         print_prose("Note: the search used the same published splits (never their test nodes) with other model seeds")
 

@@ -23,10 +23,11 @@ def build_dynamics(
     sources: int | None = None,
     speed: str = "none",
     directed: bool = False,
-    allow_unstable: bool = False,
+    allow_unstable: bool | None = None,
     options: Mapping[str, Any],
 ) -> tuple[Laplacian, Scheme]:
-    """`options` are settings of either; one that neither has is refused by name."""
+    """`options` are settings of either; one that neither has is refused by name. `allow_unstable` is None where a
+    network has no such setting."""
     require_known("speed", speed, SPEEDS)
     space, time = lookup("laplacian", laplacian, LAPLACIANS), lookup("scheme", scheme, SCHEMES)
     of_space, of_time = keyword_options(space), keyword_options(time)

@@ -30,7 +30,7 @@ from gwn.tuning.objective import SETTINGS, SPLITS, TRAINING
 from gwn.tuning.playoff import finalists, play_off
 from gwn.tuning.spaces import ON_ROWS
 from gwn.tuning.storage import default_url
-from gwn.tuning.study import is_finished
+from gwn.tuning.study import is_finished, place_of
 
 OnStep = Callable[[str], None]
 OnCell = Callable[[Cell, str], None]
@@ -122,7 +122,9 @@ def _search(
     def on_trial(trial: FrozenTrial, finished: int, best: FrozenTrial | None) -> None:
         on_step(f"{cell.name}: trial {finished} of {trials}")
 
-    return search, run_search(job, search, on_trial=on_trial, say=lambda _: None)
+    done = run_search(job, search, on_trial=on_trial, say=lambda _: None)
+    # `gwn tune` with the same choices has the same study, and may have tried more than the column's budget.
+    return search, [trial for trial in done if place_of(trial) < trials]
 
 
 def _selected_on_test(trials: Sequence[FrozenTrial]) -> dict[str, Any] | None:

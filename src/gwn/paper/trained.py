@@ -18,7 +18,7 @@ from gwn.io import read_json
 from gwn.models import model_spec
 from gwn.paper.curve_data import read_figure
 from gwn.paper.exhibit import Context, figure_path
-from gwn.settings import find_tuned
+from gwn.settings import SHIPPED, find_tuned
 from gwn.training import Experiment, RunResult, TrainConfig, run_experiment, run_one
 from gwn.training.config import effective_settings
 from gwn.training.result import ADDED
@@ -84,7 +84,10 @@ def experiment_of(context: Context, wanted: Wanted, runs: int) -> Experiment:
     data, spec = _loaded(context.load, wanted.dataset), model_spec(wanted.model)
     splits = make_splits(data, None, runs)
     settings, training = dict(wanted.settings), dict(wanted.training)
-    table = find_tuned(model_spec(wanted.tuned_as), wanted.dataset, splits[0].kind, data.graph.content_hash())
+    # Those that ship alone: of this folder's own `settings/` the record of a figure would not tell.
+    table = find_tuned(
+        model_spec(wanted.tuned_as), wanted.dataset, splits[0].kind, data.graph.content_hash(), [SHIPPED]
+    )
     if table is not None:
         settings, training = table.merge(spec, settings, training)
     return Experiment(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from contextlib import suppress
 from typing import ClassVar
 
 from gwn.dimension import Dimension
@@ -103,7 +104,13 @@ class Scheme(ABC):
         return {name: value for name, value in vars(self).items() if isinstance(value, (int, float, str))}
 
     def check(
-        self, name: str, laplacian: str, operator: Laplacian, *, directed: bool = False, allow_unstable: bool = False
+        self,
+        name: str,
+        laplacian: str,
+        operator: Laplacian,
+        *,
+        directed: bool = False,
+        allow_unstable: bool | None = None,
     ) -> None:
         """Refuse what makes no sense: a step above the bound, or an operator that the scheme cannot use."""
         if self.needs_fixed and not operator.fixed:
@@ -127,9 +134,23 @@ class Scheme(ABC):
             bound = self.tau * self.factor_to_bound(-self.interval[0])
             raise GWNError(
                 f"tau={self.tau:g} is above the stability bound {bound:.4g} of scheme {name!r} with laplacian "
-                f"{laplacian!r}; use a smaller tau, or scheme 'newmark' or 'bessel', which are stable for any, or set "
-                f"allow_unstable=True"
+                f"{laplacian!r}; use a smaller tau{self._instead(laplacian, operator, directed)}"
+                f"{'' if allow_unstable is None else ', or set allow_unstable=True'}"
             )
+
+    def _instead(self, laplacian: str, operator: Laplacian, directed: bool) -> str:
+        """The schemes that are stable for any step with this operator, as advice."""
+        from gwn.schemes import SCHEMES
+
+        found = []
+        for name, kind in SCHEMES.items():
+            scheme = kind(self.tau, self.interval)
+            if math.isinf(scheme.stable_limit()) and not kind.needs_interval:  # what is rescaled is another wave
+                with suppress(GWNError):
+                    scheme.check(name, laplacian, operator, directed=directed)
+                    found.append(repr(name))
+        stable = "which is stable for any" if len(found) == 1 else "which are stable for any"
+        return f", or scheme {' or '.join(found)}, {stable}" if found else ""
 
     def factor_to_bound(self, radius: float) -> float:
         """What `tau` must be multiplied by to stand exactly on the bound for a spectrum in [-radius, 0]."""

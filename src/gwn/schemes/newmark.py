@@ -7,7 +7,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from gwn.errors import GWNError
+from gwn.errors import Diverged, GWNError
 from gwn.laplacians import Gradients, Laplacian, Operator, Step
 from gwn.schemes.base import Interval, Scheme
 
@@ -46,7 +46,13 @@ class Newmark(Scheme):
         return 1 / (1 - self.tau**2 / 4 * mu)
 
     def check(
-        self, name: str, laplacian: str, operator: Laplacian, *, directed: bool = False, allow_unstable: bool = False
+        self,
+        name: str,
+        laplacian: str,
+        operator: Laplacian,
+        *,
+        directed: bool = False,
+        allow_unstable: bool | None = None,
     ) -> None:
         super().check(name, laplacian, operator, directed=directed, allow_unstable=allow_unstable)
         if self.interval is not None and self.interval[1] > 0:
@@ -95,7 +101,7 @@ class ResolventOperator(Operator):
             square = new_square
         if not bool(torch.isfinite(right).all()):
             return solution.fill_(torch.nan)  # the training loop names the cause
-        raise GWNError(
+        raise Diverged(
             f"the implicit step did not converge in {MAX_ITERATIONS} iterations: I - tau²/4 L_a is not positive "
             f"definite; use a Laplacian without positive eigenvalues, or a smaller tau"
         )

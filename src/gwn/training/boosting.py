@@ -87,3 +87,15 @@ def fit_trees(
         loss_fell=done == 1 or min(curves.val_loss) < FALLEN * curves.val_loss[0],
         curves=curves,
     )
+
+
+@torch.no_grad()
+def grow_trees(model: BoostedTrees, task: NodeTask, config: TrainConfig) -> None:
+    """`epochs` iterations, all of which are kept: nothing is left to choose on."""
+    graph, y = task.graph, task.graph.labels[task.train]
+    columns = model.columns(graph.x, graph.edge_index, graph.edge_weight)[task.train]
+    of_class = balanced_weights(y, graph.num_classes, config)
+    weights = None if of_class is None else of_class[y]
+    seed = torch.initial_seed() % 2**32
+    for _ in model.grow(columns, y, weights=weights, most=config.epochs, seed=seed):
+        pass

@@ -22,6 +22,7 @@ from gwn.memory import freed_blocks_kept
 from gwn.models import MODELS
 from gwn.models.peers.boosted import BoostedTrees
 from gwn.networks import GWN
+from gwn.networks.bank import BankGWN
 from gwn.registry import lookup
 from gwn.training.boosting import fit_trees
 from gwn.training.checkpoint import Checkpoint, Checkpoints, Curves, Fit, Progress
@@ -457,4 +458,9 @@ def diverged(model: nn.Module, graph: Seen, epoch: int, loss: float) -> Diverged
         if not bool(finite.all()):
             return Diverged(f"{start}; {what} and overflows at step {reached + 1}; {cure}")
         return Diverged(f"{start}; {what}, to {float(norms[-1]):.3g} at the last step; {cure}, or a smaller lr")
+    if isinstance(model, BankGWN):
+        cure = f"use a smaller time or tau (now tau={model.first.scheme.tau:g}, {model.first.steps} steps)"
+        return Diverged(f"{start}; {cure}, or a smaller lr")
+    if epoch == 1:
+        return Diverged(f"{start}; scale the features, use fewer layers, or a smaller lr")
     return Diverged(f"{start}; use a smaller lr")

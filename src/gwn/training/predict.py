@@ -32,7 +32,9 @@ from gwn.io import (
     write_weights,
 )
 from gwn.models import model_spec
+from gwn.models.peers.boosted import BoostedTrees
 from gwn.registry import lookup, require_known
+from gwn.training.boosting import grow_trees
 from gwn.training.config import DTYPES, TrainConfig
 from gwn.training.experiment import read_schema
 from gwn.training.label_input import KnownLabels, build_network, rebuild_network
@@ -402,7 +404,10 @@ def refit(folder: Path, dataset: Dataset, device: str = "auto") -> TrainedModel:
     model = build_network(model_spec(config["model"]), config["settings"], training, graph, split)
     model = model.to(training.torch_device, training.torch_dtype)
     task = GraphTask(model, graph, split, training, config["metric"])
-    train_epochs(model, task, training)
+    if isinstance(model, BoostedTrees):
+        grow_trees(model, task, training)
+    else:
+        train_epochs(model, task, training)
     temperatures = [run.temperature for run in runs if run.temperature is not None]
     sha256 = write_weights(folder / f"{REFIT}.safetensors", model.state_dict())
     record = replace(

@@ -75,7 +75,8 @@ class Space:
         known = {*model.settings(), *(f.name for f in fields(TrainConfig))}
         published = {name: value for name, value in self.classic.items() if name in known}
         classic = [{**blocks, **published, **on_rows} for blocks in model.classic if published]
-        return (*classic, *self.starts, *self.own_starts(model))
+        every = (*classic, *self.starts, *self.own_starts(model))
+        return tuple({name: value for name, value in start.items() if name in known} for start in every)
 
     def start(self, number: int, model: ModelSpec, fixed: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """The settings of start `number` as (Optuna's parameters, settings that no dimension reaches)."""

@@ -75,6 +75,7 @@ def winner_table(
 ) -> dict[str, Any]:
     """Settings, and beside them everything needed to judge and to repeat them."""
     summary = result["summary"]
+    test = summary["test"] or {}  # a split may keep no node to test on
     return {
         "data": search.plan.data,
         "metric": search.dataset.metric,
@@ -87,10 +88,10 @@ def winner_table(
             "seeds": [run["seed"] for run in result["runs"]],
             "diverged": summary["diverged"],
             "validation": summary["val"]["mean"],
-            "test": summary["test"]["mean"],
-            "test_sd": summary["test"]["sd"],
-            "test_low": summary["test"]["low"],
-            "test_high": summary["test"]["high"],
+            "test": test.get("mean"),
+            "test_sd": test.get("sd"),
+            "test_low": test.get("low"),
+            "test_high": test.get("high"),
             "parameters": result["runs"][0]["parameters"],
         },
         "versions": {**result["environment"]["versions"], "optuna": optuna.__version__},
