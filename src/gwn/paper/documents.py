@@ -10,13 +10,14 @@ from typing import Any
 from gwn.errors import GWNError
 from gwn.io import write_atomic
 from gwn.paper.budget import budget_caption, heading
-from gwn.paper.cell import BEST, OURS, ROWS
+from gwn.paper.cell import BEST, OURS, ROWS, Cell
 from gwn.paper.compare import View
 from gwn.paper.curve_data import CurveData
 from gwn.paper.exhibit import Context, figure_path
 from gwn.paper.exhibits import EXHIBITS, beyond
 from gwn.paper.exhibits.accuracy import COLUMNS, ranks_of, views
 from gwn.paper.printed import elsewhere
+from gwn.paper.records import read_cells
 from gwn.paper.table import TableData, to_markdown
 from gwn.paper.verdict import MANY_TESTED, PAPERS_OWN, above_twin, all_cells, ranking, reservations, telling
 from gwn.paper.verdict import standing as standing_of
@@ -258,9 +259,21 @@ def figures_page(results: Path) -> str:
             (data,) = exhibit.contents(Context(results=results), compute=False)
             assert isinstance(data, CurveData)
             picture = f"![{data.title}](images/{data.name}.png)"
-            command = f"Drawn by `gwn reproduce {exhibit.name}`."
+            command = f"{_newer(data, results)}Drawn by `gwn reproduce {exhibit.name}`."
             parts.append(f"### {data.title}, {data.place}\n\n{picture}\n\n{data.caption} {command}\n")
     return "\n".join(parts)
+
+
+def _newer(figure: CurveData, results: Path) -> str:
+    """A warning where a figure is made of cells, and some of its columns were measured after it."""
+    names = figure.provenance.get("cells", [])
+    columns = {Cell.parse(name).column for name in names}
+    newer = [
+        cell.name
+        for cell, record in (read_cells(results) if columns else ())
+        if cell.column in columns and cell.prior == "none" and record["created"] > figure.provenance["created"]
+    ]
+    return f"{len(newer)} cells of its columns were measured after it. " if newer else ""
 
 
 PARTS: dict[Path, dict[str, Callable[[Path], str]]] = {
