@@ -136,15 +136,64 @@ def test_frequencies_are_those_of_the_eigenvectors(page: Any) -> None:
         assert middle == pytest.approx(1 - float(values[k]), abs=2 * 2 / len(share))
 
 
-def test_energy_is_kept_by_the_physical_wave_and_explodes_under_the_papers_sign(page: Any) -> None:
-    energy = "at.panels[it].wave.kinetic.map((k, n) => k + at.panels[it].wave.potential[n])"
-    np.testing.assert_allclose(explore(page, energy, 0), explore(page, energy, 0)[0], rtol=1e-6)
+def test_energy_explodes_under_the_papers_sign(page: Any) -> None:
     page.select_option("#compare", "sym")
     kinetic = explore(page, "at.panels[1].wave.kinetic")
     assert kinetic[-1] > 1e6 * kinetic[4]
     assert "S − I: Bounded" in page.inner_text("#verdicts")
     assert "S has the eigenvalue +1" in page.inner_text("#verdicts")
     assert "the one beside it" in page.inner_text("#words")
+
+
+ENERGY_LINES = """(() => {
+    const canvas = document.getElementById("energy"), pen = canvas.getContext("2d"), lines = [[]];
+    pen.lineTo = (x, y) => { lines.at(-1).push(y); };
+    pen.stroke = () => { lines.push([]); };
+    document.getElementById("tau").dispatchEvent(new Event("input"));
+    delete pen.lineTo;
+    delete pen.stroke;
+    return { lines: lines.filter((line) => line.length > 1), height: canvas.clientHeight };
+})()"""
+"""The places from above of the drawn energies: of the sum, then of the kinetic and the potential one."""
+
+
+def test_energy_is_drawn_as_it_is_and_stays_where_the_words_say_so(page: Any) -> None:
+    laplacians = explore(page, "JSON.parse(document.getElementById('data').textContent).laplacians")
+    said = set()
+    for laplacian, space in laplacians.items():
+        page.select_option("#laplacian", laplacian)
+        for scheme in space["schemes"]:
+            page.select_option("#scheme", scheme)
+            for tau in (0.25, 1.3):
+                page.locator("#tau").fill(str(tau))
+                wave = explore(page, "(({ kinetic, potential }) => [kinetic, potential])(at.panels[0].wave)")
+                energy = np.sum(wave, axis=0)
+                drawn = explore(page, ENERGY_LINES)
+                if energy.min() > energy.max() / 30:  # otherwise the axis is logarithmic
+                    places, values = np.array(drawn["lines"]), np.stack([energy, *wave])[:, 1:]
+                    slope, start = np.polyfit(values.ravel(), places.ravel(), 1)
+                    np.testing.assert_allclose(places, start + slope * values, atol=1e-3)
+                    assert places.max() <= drawn["height"] - 18, "above the axis"
+                if "sum of both energies stays" in page.inner_text("#verdicts"):
+                    said.add((laplacian, scheme))
+                    assert np.ptp(energy) < 1e-6 * energy.max(), (laplacian, scheme, tau)
+    assert said == {(laplacian, "leapfrog") for laplacian in laplacians if laplacian != "sym"}
+
+
+def test_verdicts_name_the_equation_that_is_solved(page: Any) -> None:
+    def verdict(*asked: object) -> str:
+        return str(explore(page, "GWN.verdict(...it).text", asked))
+
+    wave, heat, damped = (verdict("sym", scheme, 0.25, -1, 1) for scheme in ("leapfrog", "heat", "damped"))
+    assert "u″ = +u" in wave
+    assert "The paper's wave" in wave
+    assert "u′ = +u" in heat
+    assert "u″ + 0.1 u′ = +u" in damped
+    assert not any("cosh" in text or "paper" in text for text in (heat, damped))
+    assert "u″" not in heat
+    assert "no mode swings" in verdict("physical", "heat", 0.5, -2, 0)
+    assert "die out, the roughest with another sign" in verdict("physical", "heat", 0.8, -2, 0)
+    assert "the roughest only changes its sign" in verdict("physical", "heat", 1, -2, 0)
 
 
 # ---- what is seen --------------------------------------------------------------------------------------------------

@@ -96,13 +96,12 @@
       const waveform = frame(box.waveform, theme, end, -size * 1.08, size * 1.08, false);
       traces.forEach((trace, k) => line(waveform, trace, colours[k], dashes[k]));
 
-      const sums = waves.map((wave) => wave.kinetic.map((value, n) => value + Math.max(0, wave.potential[n])));
-      const shown = waves.flatMap((wave, k) => [...wave.kinetic, ...wave.potential, ...sums[k]]).filter((value) => value > 0);
-      const most = Math.max(1e-12, ...shown), log = most > 30 * Math.min(...sums.flat().filter((value) => value > 0), most);
-      const low = log ? Math.max(most / 1e18, Math.min(...sums.flat().filter((value) => value > 0)) / 3) : 0;
+      const shown = waves.flatMap((wave) => (waves.length > 1 ? wave.energy : [...wave.energy, ...wave.kinetic, ...wave.potential]));
+      const most = Math.max(1e-12, ...shown), least = Math.min(most, ...waves.flatMap((wave) => wave.energy).filter((value) => value > 0));
+      const log = most > 30 * least, low = log ? Math.max(most / 1e18, least / 3) : Math.min(0, ...shown) * 1.1;
       const energy = frame(box.energy, theme, end, low, most * (log ? 2 : 1.1), log);
       waves.forEach((wave, k) => {
-        line(energy, halves(wave, sums[k]), k ? colours[1] : theme.ink, dashes[k]);
+        line(energy, halves(wave, wave.energy), k ? colours[1] : theme.ink, dashes[k]);
         if (waves.length === 1) {
           line(energy, halves(wave, wave.kinetic), theme.above, [6, 3], 1.5);
           line(energy, halves(wave, wave.potential), theme.below, [2, 3], 1.5);

@@ -35,7 +35,7 @@
     const space = raw.laplacians[laplacian];
     const states = GWN.integrate(op, space, scheme, tau, steps, start, velocity, interval(laplacian));
     const verdict = GWN.verdict(laplacian, scheme, tau, ...interval(laplacian));
-    return { title, wave: new GWN.Wave(op, states, shownTau || tau, space.walk), smooths: scheme === "heat", verdict };
+    return { title, wave: new GWN.Wave(op, states, shownTau || tau, space.walk, space.shift), smooths: scheme === "heat", verdict };
   }
 
   const BESIDE = {

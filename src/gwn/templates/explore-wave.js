@@ -93,7 +93,7 @@
 
   // The numbers (x, x_prev, force) of X(n+1) = x X(n) + x_prev X(n-1) + force M X(n): of the step from X(0), in which the
   // velocity stands in the place of X(n-1), and of all later ones. `symbol` is M's eigenvalue where L_a has mu.
-  const DAMPING = 0.1;
+  GWN.DAMPING = 0.1;
   const SCHEMES = {
     leapfrog: (tau) => ({ first: [1, tau, tau * tau / 2], later: [2, -1, tau * tau] }),
     "leapfrog-rescaled"(tau, low, high) {
@@ -103,7 +103,7 @@
       };
     },
     damped(tau) {
-      const half = DAMPING * tau / 2, scale = 1 / (1 + half);
+      const half = GWN.DAMPING * tau / 2, scale = 1 / (1 + half);
       return { first: [1, tau * (1 - half), tau * tau / 2], later: [2 * scale, -(1 - half) * scale, tau * tau * scale] };
     },
     heat: (tau) => ({ first: [1, 0, tau], later: [1, 0, tau] }),
@@ -153,15 +153,18 @@
     return states;
   };
 
-  // A wave to look at: its states, its energies half-way between them, and how large it is in each.
+  // A wave to look at: its states, its energies half-way between them, and how large it is in each. The potential energy
+  // is <X(n+1), (m I - S) X(n)>, m = 1 or -shift, if larger: leapfrog keeps its sum with the kinetic one where L_a = S - m I.
   // Of a random walk everything is weighted by degree, in which it is symmetric.
-  GWN.Wave = function (op, states, tau, walk) {
+  GWN.Wave = function (op, states, tau, walk, shift = -1) {
+    const mass = Math.max(1, -shift);
     const last = states.length - 1, unit = (i) => (walk ? op.degree[i] : 1), image = new Float64Array(op.nodes);
     this.states = states.map((state) => new Float32Array(state));
     this.tau = tau;
     this.end = last * tau;
     this.kinetic = [];
     this.potential = [];
+    this.energy = [];  // the sum of both
     this.differences = [];  // <X, (I - S) X>: how much neighbours differ
     this.norm = [];
     for (let n = 0; n <= last; n++) {
@@ -169,13 +172,13 @@
       multiply(op, walk ? op.walk : op.symmetric, x, image);
       let kinetic = 0, potential = 0, differences = 0, square = 0;
       for (let i = 0; i < op.nodes; i++) {
-        const speed = (y[i] - x[i]) / tau, away = unit(i) * (x[i] - image[i]);
+        const speed = (y[i] - x[i]) / tau;
         kinetic += unit(i) * speed * speed;
-        potential += y[i] * away;
-        differences += x[i] * away;
+        potential += unit(i) * y[i] * (mass * x[i] - image[i]);
+        differences += unit(i) * x[i] * (x[i] - image[i]);
         square += unit(i) * x[i] * x[i];
       }
-      if (n < last) { this.kinetic.push(kinetic); this.potential.push(potential); }
+      if (n < last) { this.kinetic.push(kinetic); this.potential.push(potential); this.energy.push(kinetic + potential); }
       this.differences.push(differences);
       this.norm.push(Math.sqrt(square));
     }
