@@ -3,6 +3,7 @@ starts where one clicks, keys do it too, and what is shown is in the address."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
@@ -360,6 +361,47 @@ def test_what_is_shown_is_in_the_address(page: Any, explorer: Path, visit: Open)
     again.close()
 
 
+def test_a_second_link_says_everything_anew(page: Any, explorer: Path, visit: Open) -> None:
+    page.check("#fixed")
+    until(page, "new URLSearchParams(location.hash.slice(1)).get('fixed') === 'true'")
+    link = page.evaluate("location.hash") + "&laplacian=sym&tau=1&compare=heat&colour=class"
+    again, fresh = visit(explorer, fragment=link), visit(explorer, fragment="#node=n5&t=2")
+    keys = "['laplacian', 'tau', 'compare', 'colour', 'fixed'].map((key) => at.state[key])"
+    assert explore(again, keys) == ["sym", 1, "heat", "class", True]
+    again.focus(".skip")
+    again.keyboard.press("Enter")
+    until(again, "location.hash.includes('laplacian=sym')")
+    assert explore(again, keys) == ["sym", 1, "heat", "class", True], "a place on the page is no link"
+    again.evaluate("location.hash = '#node=n5&t=2'")
+    until(again, "at.state.time === 2")
+    assert explore(again, "at.state") == explore(fresh, "at.state")
+    assert not again.is_checked("#fixed")
+    until(again, "location.hash.includes('data=')")
+    assert explore(again, "location.hash") == explore(fresh, "location.hash")
+    again.close()
+    fresh.close()
+
+
+def test_every_id_comes_back_from_the_address(visit: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GWN_CACHE", str(tmp_path / "cache"))
+    odd = ("node 7", "7", " padded", "padded", "two ", "a & b")
+    graph = toy_graph(nodes=20)
+    named = replace(graph, node_ids=(*odd, *(f"n{i}" for i in range(len(odd), 20))))
+    page = visit(write_explorer(Subject(graph=named, name="named"), tmp_path / "named"), fragment="#t=0")
+    for node, name in enumerate(odd):
+        page.click("#picture", position=explore(page, "(([x, y]) => ({ x, y }))(at.pictures[0].positionOf(it))", node))
+        page.evaluate("GWN.explorer.pause()")
+        assert explore(page, "at.state.node") == node
+        assert page.input_value("#node") == name
+        until(page, f"new URLSearchParams(location.hash.slice(1)).get('node') === {json.dumps(name)}")
+        page.reload()
+        page.wait_for_selector("body[data-ready]")
+        assert explore(page, "at.state.node") == node, name
+    assert explore(page, "at.graph.find(' a & b ')") == odd.index("a & b")
+    plain = visit(write_explorer(Subject(graph=graph, name="plain"), tmp_path / "plain"), fragment="#node=7&t=0")
+    assert explore(plain, "[at.state.node, at.graph.find('node 7')]") == [7, 7]
+
+
 def test_light_and_dark_differ_and_neither_has_a_barrier(page: Any) -> None:
     page.evaluate("window.light = GWN.explorer.pictures[0].canvases[0].toDataURL()")
     assert violations(page) == []
@@ -438,6 +480,28 @@ def test_a_picture_and_a_film_are_saved(page: Any, tmp_path: Path) -> None:
     film.value.save_as(tmp_path / "wave.webm")
     assert (tmp_path / "wave.webm").read_bytes()[:4] == b"\x1a\x45\xdf\xa3"
     assert (tmp_path / "wave.webm").stat().st_size > 1000
+
+
+RECORDER = """window.MediaRecorder = class {
+    static isTypeSupported(type) { return type === "%s"; }
+    constructor(stream, { mimeType }) {
+        if (!MediaRecorder.isTypeSupported(mimeType)) throw new DOMException("NotSupportedError");
+    }
+    start() { this.ondataavailable({ data: new Blob(["film"]) }); }
+    stop() { this.onstop(); }
+};"""
+
+
+def test_a_browser_without_webm_saves_another_film_or_says_that_it_cannot(explorer: Path, visit: Open) -> None:
+    page = visit(explorer, script=RECORDER % "video/mp4", fragment="#t=0")
+    with page.expect_download() as film:
+        page.click("#save-film")
+        page.click("#save-film")
+    assert film.value.suggested_filename.endswith(".mp4")
+    page = visit(explorer, script=RECORDER % "video/none", fragment="#t=0")
+    page.click("#save-film")
+    assert "records no films" in page.inner_text("#saved")
+    assert not explore(page, "at.state.playing")
 
 
 def test_motion_is_not_forced_on_anyone(explorer: Path, browser: Any) -> None:

@@ -14,9 +14,10 @@
       shown: list(data.shown, Uint32Array) || Uint32Array.from({ length: ends.length / 2 }, (_, k) => k),
       name: (i) => (ids ? ids[i] : "node " + numbers[i]),
       called: (i) => (ids ? "node " + ids[i] : "node " + numbers[i]),
+      key: (i) => (ids ? ids[i] : String(numbers[i])),  // what find() finds it by, in an address
       find(text) {
         const wanted = text.trim();
-        if (ids) return ids.indexOf(wanted);
+        if (ids) return ids.indexOf(ids.includes(text) ? text : wanted);
         return /^(node )?\d+$/.test(wanted) ? numbers.indexOf(Number(wanted.replace("node ", ""))) : -1;
       },
     };

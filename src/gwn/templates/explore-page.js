@@ -245,18 +245,20 @@
 
   function address() {
     const said = new URLSearchParams({ data: raw.name, view: state.view });
-    said.set("node", graph.name(state.node).replace(/^node /, ""));
+    said.set("node", graph.key(state.node));
     if (!state.playing) said.set("t", state.time.toFixed(3));
-    for (const key of ["class", "laplacian", "scheme", "tau", "compare", "colour", "edges"]) {
+    for (const key of ["class", "laplacian", "scheme", "tau", "compare", "colour", "edges", "fixed"]) {
       if (state[key] !== FIRST[key]) said.set(key, state[key]);
     }
     return said.toString();
   }
 
-  // What the address says, as far as this page has it; a moment in it is a moment to look at, so nothing plays.
+  // What the address says, as far as this page has it, and for all else what a page begins with; a moment in it is a
+  // moment to look at, so nothing plays.
   function recall() {
     const said = new URLSearchParams(location.hash.slice(1));
     if (said.has("data") && said.get("data") !== raw.name) return false;
+    Object.assign(state, { ...FIRST, playing: state.playing });
     const choose = (key, known) => { if (known.includes(said.get(key))) state[key] = said.get(key); };
     choose("view", network ? ["pulse", "network"] : ["pulse"]);
     choose("laplacian", Object.keys(raw.laplacians));
@@ -264,8 +266,9 @@
     choose("compare", ["nothing", ...Object.keys(BESIDE)]);
     choose("colour", Object.keys(colourings));
     choose("edges", network && network.attention ? ["plain", "attention"] : ["plain"]);
-    const node = graph.find(said.get("node") || ""), tau = Number(said.get("tau")), index = Number(said.get("class"));
+    const node = said.has("node") ? graph.find(said.get("node")) : -1, tau = Number(said.get("tau")), index = Number(said.get("class"));
     if (node >= 0) state.node = node;
+    state.fixed = said.get("fixed") === "true";
     if (tau >= 0.05 && tau <= 2.5) state.tau = tau;
     if (network && Number.isInteger(index) && index >= 0 && index < network.signals.length) state.class = index;
     const time = Number(said.get("t"));
@@ -300,6 +303,7 @@
     options(by("compare"), [["nothing", "nothing"], ...Object.entries(BESIDE).map(([name, { title }]) => [name, title])], state.compare);
     if (network) options(by("class"), network.signals.map((signal, k) => [String(k), signal.name]), state.class);
     by("edges").value = state.edges;
+    by("fixed").checked = state.fixed;
     by("tau").value = state.tau;
     by("tau-now").value = GWN.number(state.tau);
     by("node").value = graph.name(state.node);
@@ -333,7 +337,7 @@
   for (const key of ["colour", "edges"]) {
     by(key).addEventListener("change", () => { state[key] = by(key).value; rest(); show(state.time); keep(); });
   }
-  by("fixed").addEventListener("change", () => { state.fixed = by("fixed").checked; show(state.time); });
+  by("fixed").addEventListener("change", () => { state.fixed = by("fixed").checked; show(state.time); keep(); });
   by("view-pulse").addEventListener("click", () => look("pulse"));
   by("view-network").addEventListener("click", () => look("network"));
   by("play").addEventListener("click", () => (state.playing ? pause() : play()));
@@ -436,7 +440,14 @@
   const everything = () => { resize(); rest(); drawCharts(); show(state.time); };
   new ResizeObserver(() => { if (panels.length) everything(); }).observe(by("panels"));
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", everything);
-  window.addEventListener("hashchange", () => { pause(); const still = recall(); offer(); recompute(); if (!still && !calm.matches) play(); });
+  window.addEventListener("hashchange", () => {
+    if (by(location.hash.slice(1))) { keep(); return; }  // a place on this page
+    pause();
+    const still = recall();
+    offer();
+    recompute();
+    if (!still && !calm.matches) play();
+  });
   by("names").replaceChildren(...Array.from({ length: graph.nodes }, (_, i) => new Option(graph.name(i))));
 
   const explorer = { state, graph, op, frames: 0, get panels() { return panels; }, get length() { return length; }, pictures, show, pause, play };
