@@ -331,6 +331,73 @@ def test_the_trained_network_is_the_second_view(page: Any) -> None:
     assert "attention above zero" in page.inner_text("#legend")
 
 
+def untrained(graph: Graph, answers: int, folder: Path) -> Path:
+    """The page of a network of 6 steps over S that has learnt nothing."""
+    reseed(0)
+    network = GWN(graph.num_features, 8, answers, laplacian="sym", time=6.0)
+    subject = Subject(graph=graph, name="toy", network=network, model="gwn-sym", laplacian="sym")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GWN_CACHE", str(folder / "cache"))
+        return write_explorer(subject, folder / "page")
+
+
+def test_a_thinned_out_network_keeps_its_times(visit: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = toy_graph(nodes=NODES)
+    whole = visit(untrained(graph, 2, tmp_path / "whole"), fragment="#view=network&t=6&compare=sym")
+    monkeypatch.setattr("gwn.explore.page.MOST_VALUES", 5 * 2 * NODES)
+    thin = visit(untrained(graph, 2, tmp_path / "thin"), fragment="#view=network&t=6&compare=sym")
+    at = [0, 2, 3, 4, 6]
+    assert explore(thin, "at.panels[0].network.at") == at
+    assert "after 6 of 6 steps" in thin.inner_text("#words")
+    states = "Array.from(at.panels[it].wave.states, (state) => Array.from(state))"
+    np.testing.assert_allclose(explore(thin, states, 0), np.array(explore(whole, states, 0))[at])
+    np.testing.assert_allclose(explore(thin, states, 1), explore(whole, states, 1), err_msg="in steps of the network")
+    kinetic = "at.panels[0].wave.kinetic"
+    np.testing.assert_allclose(explore(thin, kinetic)[1:3], explore(whole, kinetic)[2:4], rtol=1e-6)
+    assert explore(thin, "at.panels[0].wave.time(1.5)") == 2.5
+    assert [explore(thin, "at.panels[0].wave.place(it)", time) for time in (-1, 0, 1, 2.5, 5, 7)] == [
+        0,
+        0,
+        0.5,
+        1.5,
+        3.5,
+        4,
+    ]
+    thin.keyboard.press(",")
+    until(thin, "at.state.time === 4")
+    assert "after 4 of 6 steps" in thin.inner_text("#words")
+
+
+def test_a_predicted_number_has_no_votes(visit: Open, tmp_path: Path) -> None:
+    graph = toy_graph(nodes=NODES)
+    numbers = replace(graph, y=graph.x[:, 0].clone(), class_names=None)
+    assert numbers.task == "regression"
+    page = visit(untrained(numbers, 1, tmp_path), fragment="#view=network&t=6")
+    words = page.inner_text("#words")
+    assert words.startswith("gwn-sym: the predicted number on its way through the network, after 6 of 6 steps. ")
+    assert "nodes are above zero (orange)" in words
+    assert words.endswith("below it (blue).")
+    assert page.inner_text("label[for=class]") == "Shown"
+
+
+def test_classes_beyond_the_colours_are_one_kind(visit: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GWN_CACHE", str(tmp_path / "cache"))
+    classes = 15
+    labels = torch.arange(NODES) % classes
+    labels[:10] = classes - 1  # the last is the largest
+    graph = replace(toy_graph(nodes=NODES), y=labels, class_names=tuple(f"c{k}" for k in range(classes)))
+    page = visit(write_explorer(Subject(graph=graph, name="many"), tmp_path / "page"), fragment="#colour=class&t=0")
+    backgrounds = "[...document.querySelectorAll('#legend .chip i')].map((dot) => dot.style.background)"
+    found = explore(page, backgrounds)
+    assert len(found) == len({*found}) == 11
+    chips = page.locator("#legend .chip").all_text_contents()
+    assert chips[-2:] == ["c14", "and 5 smaller classes"]
+    colours = explore(page, "it.map((k) => GWN.classColour(GWN.theme(), at.graph, k))", [*range(-1, classes)])
+    rest = explore(page, "GWN.theme().rest")
+    assert colours[0] == rest
+    assert colours.count(rest) == 1 + 5
+
+
 PIXELS = "at.pictures[it >> 1].canvases[it & 1].toDataURL()"
 
 

@@ -21,6 +21,9 @@
         return /^(node )?\d+$/.test(wanted) ? numbers.indexOf(Number(wanted.replace("node ", ""))) : -1;
       },
     };
+    const counts = (classes || []).map(() => 0);
+    for (const label of graph.labels || graph.predicted || []) if (label >= 0) counts[label]++;
+    graph.largest = [...counts.keys()].sort((a, b) => counts[b] - counts[a]);
     const op = GWN.operator(graph.nodes, ends, graph.weights);
     const className = (index) => (index < 0 ? "class unknown" : "class " + classes[index]);
     const neighbours = (i) => GWN.many(op.start[i + 1] - op.start[i], "neighbour");

@@ -60,16 +60,16 @@
   }
 
   function networkWaves() {
-    const signal = network.signals[state.class], full = 32767, count = signal.scales.length;
+    const signal = network.signals[state.class], full = 32767, { tau, at } = network, steps = at.at(-1);
     const packed = GWN.array(signal.states, Int16Array);
     const states = signal.scales.map((scale, n) => Float64Array.from(packed.subarray(n * graph.nodes, (n + 1) * graph.nodes), (v) => (v * scale) / full));
     const velocity = Float64Array.from(GWN.array(signal.velocity, Int16Array), (v) => (v * signal.velocityScale) / full);
-    const own = new GWN.Wave(op, states, network.tau, false);
-    const found = [{ title: `${network.model}, ${network.laplacian}, tau ${GWN.number(network.stepTau)}`, wave: own, network: network.model, signal: signal.name, verdict: GWN.verdictOfNetwork(network) }];
-    if (state.compare === "heat") found.push({ ...computed("GCN's smoothing, X(n+1) = S X(n)", "physical", "heat", 1, network.steps, states[0], velocity, network.stepTau), smooths: true });
+    const own = new GWN.Wave(op, states, tau, false, -1, at);
+    const found = [{ title: `${network.model}, ${network.laplacian}, tau ${GWN.number(tau)}`, wave: own, network, signal: signal.name, verdict: GWN.verdictOfNetwork(network) }];
+    if (state.compare === "heat") found.push({ ...computed("GCN's smoothing, X(n+1) = S X(n)", "physical", "heat", 1, steps, states[0], velocity, tau), smooths: true });
     else if (BESIDE[state.compare]) {
       const { title, laplacian } = BESIDE[state.compare], scheme = raw.laplacians[laplacian].schemes.includes("bessel") ? "bessel" : "leapfrog";
-      found.push(computed(title + " from the same start", laplacian, scheme, network.tau, count - 1, states[0], velocity));
+      found.push(computed(title + " from the same start", laplacian, scheme, tau, steps, states[0], velocity));
     }
     return found;
   }
@@ -188,8 +188,9 @@
       found.push([theme.right, "right"], [theme.wrong, "wrong"]);
       if (graph.labels.includes(-1)) found.push([theme.rest, "class unknown"]);
     } else {
-      graph.classes.slice(0, 24).forEach((name, k) => found.push([GWN.classColour(theme, k), name]));
-      if (graph.classes.length > 24) found.push(["", `and ${graph.classes.length - 24} more`]);
+      const coloured = GWN.coloured(theme, graph), others = graph.classes.length - coloured.length;
+      coloured.forEach((k) => found.push([GWN.classColour(theme, graph, k), graph.classes[k]]));
+      if (others) found.push([theme.rest, `and ${others} smaller class${others === 1 ? "" : "es"}`]);
     }
     if (state.colour !== "amplitude") found.push(["", "large: far from zero"]);
     if (state.edges === "attention" && state.view === "network") found.push([theme.above, "attention above zero"], [theme.below, "below"]);
@@ -294,6 +295,7 @@
     by("node-label").textContent = pulse ? "Starts at node" : "Chart of node";
     document.querySelectorAll(".pulse").forEach((field) => { field.hidden = !pulse; });
     by("field-class").hidden = pulse;
+    by("class-label").textContent = network && network.regression ? "Shown" : "Score of";
     by("field-edges").hidden = pulse || !network.attention;
     const schemes = raw.laplacians[state.laplacian].schemes;
     if (!schemes.includes(state.scheme)) state.scheme = "leapfrog";
@@ -422,8 +424,8 @@
     else if (event.key === "/" && event.target.id !== "node") { by("node").focus(); by("node").select(); }
     else if ((event.key === "," || event.key === ".") && !typing) {
       pause();
-      const { tau } = panels[0].wave;
-      show(Math.min(length, Math.max(0, tau * (Math.round(state.time / tau) + (event.key === "." ? 1 : -1)))));
+      const { wave } = panels[0];
+      show(wave.time(Math.round(wave.place(state.time)) + (event.key === "." ? 1 : -1)));
       keep();
     } else return;
     event.preventDefault();

@@ -156,23 +156,23 @@
   // A wave to look at: its states, its energies half-way between them, and how large it is in each. The potential energy
   // is <X(n+1), (m I - S) X(n)>, m = 1 or -shift, if larger: leapfrog keeps its sum with the kinetic one where L_a = S - m I.
   // Of a random walk everything is weighted by degree, in which it is symmetric.
-  GWN.Wave = function (op, states, tau, walk, shift = -1) {
-    const mass = Math.max(1, -shift);
+  // `at` says how many steps of tau each state is away from the start, where not every step is kept.
+  GWN.Wave = function (op, states, tau, walk, shift = -1, at = null) {
+    const mass = Math.max(1, -shift), times = states.map((_, n) => tau * (at ? at[n] : n));
     const last = states.length - 1, unit = (i) => (walk ? op.degree[i] : 1), image = new Float64Array(op.nodes);
     this.states = states.map((state) => new Float32Array(state));
-    this.tau = tau;
-    this.end = last * tau;
+    this.end = times[last];
     this.kinetic = [];
     this.potential = [];
     this.energy = [];  // the sum of both
     this.differences = [];  // <X, (I - S) X>: how much neighbours differ
     this.norm = [];
     for (let n = 0; n <= last; n++) {
-      const x = states[n], y = states[Math.min(n + 1, last)];
+      const x = states[n], y = states[Math.min(n + 1, last)], span = times[n + 1] - times[n];
       multiply(op, walk ? op.walk : op.symmetric, x, image);
       let kinetic = 0, potential = 0, differences = 0, square = 0;
       for (let i = 0; i < op.nodes; i++) {
-        const speed = (y[i] - x[i]) / tau;
+        const speed = (y[i] - x[i]) / span;
         kinetic += unit(i) * speed * speed;
         potential += unit(i) * y[i] * (mass * x[i] - image[i]);
         differences += unit(i) * x[i] * (x[i] - image[i]);
@@ -186,7 +186,16 @@
     this.reach = (n) => (known[n] ??= reachOf(this.states[n]));
     this.widest = () => Math.max(...states.map((_, n) => this.reach(n)));
 
-    this.place = (time) => Math.min(last, Math.max(0, time / tau));
+    // Which state it is at a time, and the time of a state; both between two states too.
+    this.place = function (time) {
+      let n = 0;
+      while (n < last - 1 && times[n + 1] <= time) n++;
+      return Math.min(last, Math.max(0, n + (time - times[n]) / (times[n + 1] - times[n])));
+    };
+    this.time = function (place) {
+      const n = Math.max(0, Math.min(last - 1, Math.floor(place))), w = Math.max(0, Math.min(1, place - n));
+      return times[n] + w * (times[n + 1] - times[n]);
+    };
     // Amplitudes between two steps, by straight lines.
     this.at = function (time, out) {
       const place = this.place(time), n = Math.floor(place), m = Math.min(n + 1, last), w = place - n;

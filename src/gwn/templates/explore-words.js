@@ -26,8 +26,9 @@
     if (state.view === "pulse") {
       text.push(`A pulse was set free at ${graph.called(state.node)}${graph.about(state.node)}. At t = ${time} it ${far ? `moves ${moved.toLocaleString("en")} of ${many(graph.nodes, "node")}, up to ${many(far, "edge")} away` : "has reached no other node yet"}${hue && far ? ": orange is above zero, blue below" : ""}.`);
     } else {
-      const at = Math.round(first.wave.place(state.time));
-      text.push(`${first.network}: the score of ${first.signal} on its way through the network, after ${at} of ${many(first.wave.states.length - 1, "step")}. ${up.toLocaleString("en")} nodes speak for it${hue ? " (orange)" : ""}, ${(moved - up).toLocaleString("en")} against it${hue ? " (blue)" : ""}.`);
+      const { model, regression, at } = first.network, done = at[Math.round(first.wave.place(state.time))];
+      const [what, above, below] = regression ? ["", "are above zero", "below it"] : ["the score of ", "speak for it", "against it"];
+      text.push(`${model}: ${what}${first.signal} on its way through the network, after ${done} of ${many(at.at(-1), "step")}. ${up.toLocaleString("en")} nodes ${above}${hue ? " (orange)" : ""}, ${(moved - up).toLocaleString("en")} ${below}${hue ? " (blue)" : ""}.`);
     }
     if (second) {
       const left = kept(first.wave, state.time), right = kept(second.wave, state.time);
