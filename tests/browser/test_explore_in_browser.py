@@ -3,7 +3,6 @@ starts where one clicks, keys do it too, and what is shown is in the address."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
@@ -428,13 +427,12 @@ def test_what_is_shown_is_in_the_address(page: Any, explorer: Path, visit: Open)
     again.close()
 
 
-def test_a_second_link_says_everything_anew(page: Any, explorer: Path, visit: Open) -> None:
-    page.check("#fixed")
-    until(page, "new URLSearchParams(location.hash.slice(1)).get('fixed') === 'true'")
-    link = page.evaluate("location.hash") + "&laplacian=sym&tau=1&compare=heat&colour=class"
+def test_a_second_link_says_everything_anew(explorer: Path, visit: Open) -> None:
+    link = "#node=n3&t=0&laplacian=sym&tau=1&compare=heat&colour=class&fixed=true"
     again, fresh = visit(explorer, fragment=link), visit(explorer, fragment="#node=n5&t=2")
     keys = "['laplacian', 'tau', 'compare', 'colour', 'fixed'].map((key) => at.state[key])"
     assert explore(again, keys) == ["sym", 1, "heat", "class", True]
+    assert again.is_checked("#fixed")
     again.focus(".skip")
     again.keyboard.press("Enter")
     until(again, "location.hash.includes('laplacian=sym')")
@@ -445,6 +443,8 @@ def test_a_second_link_says_everything_anew(page: Any, explorer: Path, visit: Op
     assert not again.is_checked("#fixed")
     until(again, "location.hash.includes('data=')")
     assert explore(again, "location.hash") == explore(fresh, "location.hash")
+    again.check("#fixed")
+    until(again, "location.hash.includes('fixed=true')")
     again.close()
     fresh.close()
 
@@ -457,10 +457,10 @@ def test_every_id_comes_back_from_the_address(visit: Open, tmp_path: Path, monke
     page = visit(write_explorer(Subject(graph=named, name="named"), tmp_path / "named"), fragment="#t=0")
     for node, name in enumerate(odd):
         page.click("#picture", position=explore(page, "(([x, y]) => ({ x, y }))(at.pictures[0].positionOf(it))", node))
-        page.evaluate("GWN.explorer.pause()")
+        page.evaluate("history.replaceState(null, '', '#'); GWN.explorer.pause()")
         assert explore(page, "at.state.node") == node
         assert page.input_value("#node") == name
-        until(page, f"new URLSearchParams(location.hash.slice(1)).get('node') === {json.dumps(name)}")
+        until(page, "location.hash.includes('&t=')")
         page.reload()
         page.wait_for_selector("body[data-ready]")
         assert explore(page, "at.state.node") == node, name
@@ -560,15 +560,15 @@ RECORDER = """window.MediaRecorder = class {
 
 
 def test_a_browser_without_webm_saves_another_film_or_says_that_it_cannot(explorer: Path, visit: Open) -> None:
+    page = visit(explorer, script=RECORDER % "video/none", fragment="#t=0")
+    page.click("#save-film")
+    assert "records no films" in page.inner_text("#saved")
+    assert not explore(page, "at.state.playing")
     page = visit(explorer, script=RECORDER % "video/mp4", fragment="#t=0")
     with page.expect_download() as film:
         page.click("#save-film")
         page.click("#save-film")
     assert film.value.suggested_filename.endswith(".mp4")
-    page = visit(explorer, script=RECORDER % "video/none", fragment="#t=0")
-    page.click("#save-film")
-    assert "records no films" in page.inner_text("#saved")
-    assert not explore(page, "at.state.playing")
 
 
 def test_motion_is_not_forced_on_anyone(explorer: Path, browser: Any) -> None:
