@@ -136,15 +136,64 @@ def test_frequencies_are_those_of_the_eigenvectors(page: Any) -> None:
         assert middle == pytest.approx(1 - float(values[k]), abs=2 * 2 / len(share))
 
 
-def test_energy_is_kept_by_the_physical_wave_and_explodes_under_the_papers_sign(page: Any) -> None:
-    energy = "at.panels[it].wave.kinetic.map((k, n) => k + at.panels[it].wave.potential[n])"
-    np.testing.assert_allclose(explore(page, energy, 0), explore(page, energy, 0)[0], rtol=1e-6)
+def test_energy_explodes_under_the_papers_sign(page: Any) -> None:
     page.select_option("#compare", "sym")
     kinetic = explore(page, "at.panels[1].wave.kinetic")
     assert kinetic[-1] > 1e6 * kinetic[4]
     assert "S − I: Bounded" in page.inner_text("#verdicts")
     assert "S has the eigenvalue +1" in page.inner_text("#verdicts")
     assert "the one beside it" in page.inner_text("#words")
+
+
+ENERGY_LINES = """(() => {
+    const canvas = document.getElementById("energy"), pen = canvas.getContext("2d"), lines = [[]];
+    pen.lineTo = (x, y) => { lines.at(-1).push(y); };
+    pen.stroke = () => { lines.push([]); };
+    document.getElementById("tau").dispatchEvent(new Event("input"));
+    delete pen.lineTo;
+    delete pen.stroke;
+    return { lines: lines.filter((line) => line.length > 1), height: canvas.clientHeight };
+})()"""
+"""The places from above of the drawn energies: of the sum, then of the kinetic and the potential one."""
+
+
+def test_energy_is_drawn_as_it_is_and_stays_where_the_words_say_so(page: Any) -> None:
+    laplacians = explore(page, "JSON.parse(document.getElementById('data').textContent).laplacians")
+    said = set()
+    for laplacian, space in laplacians.items():
+        page.select_option("#laplacian", laplacian)
+        for scheme in space["schemes"]:
+            page.select_option("#scheme", scheme)
+            for tau in (0.25, 1.3):
+                page.locator("#tau").fill(str(tau))
+                wave = explore(page, "(({ kinetic, potential }) => [kinetic, potential])(at.panels[0].wave)")
+                energy = np.sum(wave, axis=0)
+                drawn = explore(page, ENERGY_LINES)
+                if energy.min() > energy.max() / 30:  # otherwise the axis is logarithmic
+                    places, values = np.array(drawn["lines"]), np.stack([energy, *wave])[:, 1:]
+                    slope, start = np.polyfit(values.ravel(), places.ravel(), 1)
+                    np.testing.assert_allclose(places, start + slope * values, atol=1e-3)
+                    assert places.max() <= drawn["height"] - 18, "above the axis"
+                if "sum of both energies stays" in page.inner_text("#verdicts"):
+                    said.add((laplacian, scheme))
+                    assert np.ptp(energy) < 1e-6 * energy.max(), (laplacian, scheme, tau)
+    assert said == {(laplacian, "leapfrog") for laplacian in laplacians if laplacian != "sym"}
+
+
+def test_verdicts_name_the_equation_that_is_solved(page: Any) -> None:
+    def verdict(*asked: object) -> str:
+        return str(explore(page, "GWN.verdict(...it).text", asked))
+
+    wave, heat, damped = (verdict("sym", scheme, 0.25, -1, 1) for scheme in ("leapfrog", "heat", "damped"))
+    assert "u″ = +u" in wave
+    assert "The paper's wave" in wave
+    assert "u′ = +u" in heat
+    assert "u″ + 0.1 u′ = +u" in damped
+    assert not any("cosh" in text or "paper" in text for text in (heat, damped))
+    assert "u″" not in heat
+    assert "no mode swings" in verdict("physical", "heat", 0.5, -2, 0)
+    assert "die out, the roughest with another sign" in verdict("physical", "heat", 0.8, -2, 0)
+    assert "the roughest only changes its sign" in verdict("physical", "heat", 1, -2, 0)
 
 
 # ---- what is seen --------------------------------------------------------------------------------------------------
@@ -281,6 +330,73 @@ def test_the_trained_network_is_the_second_view(page: Any) -> None:
     assert "attention above zero" in page.inner_text("#legend")
 
 
+def untrained(graph: Graph, answers: int, folder: Path) -> Path:
+    """The page of a network of 6 steps over S that has learnt nothing."""
+    reseed(0)
+    network = GWN(graph.num_features, 8, answers, laplacian="sym", time=6.0)
+    subject = Subject(graph=graph, name="toy", network=network, model="gwn-sym", laplacian="sym")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GWN_CACHE", str(folder / "cache"))
+        return write_explorer(subject, folder / "page")
+
+
+def test_a_thinned_out_network_keeps_its_times(visit: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = toy_graph(nodes=NODES)
+    whole = visit(untrained(graph, 2, tmp_path / "whole"), fragment="#view=network&t=6&compare=sym")
+    monkeypatch.setattr("gwn.explore.page.MOST_VALUES", 5 * 2 * NODES)
+    thin = visit(untrained(graph, 2, tmp_path / "thin"), fragment="#view=network&t=6&compare=sym")
+    at = [0, 2, 3, 4, 6]
+    assert explore(thin, "at.panels[0].network.at") == at
+    assert "after 6 of 6 steps" in thin.inner_text("#words")
+    states = "Array.from(at.panels[it].wave.states, (state) => Array.from(state))"
+    np.testing.assert_allclose(explore(thin, states, 0), np.array(explore(whole, states, 0))[at])
+    np.testing.assert_allclose(explore(thin, states, 1), explore(whole, states, 1), err_msg="in steps of the network")
+    kinetic = "at.panels[0].wave.kinetic"
+    np.testing.assert_allclose(explore(thin, kinetic)[1:3], explore(whole, kinetic)[2:4], rtol=1e-6)
+    assert explore(thin, "at.panels[0].wave.time(1.5)") == 2.5
+    assert [explore(thin, "at.panels[0].wave.place(it)", time) for time in (-1, 0, 1, 2.5, 5, 7)] == [
+        0,
+        0,
+        0.5,
+        1.5,
+        3.5,
+        4,
+    ]
+    thin.keyboard.press(",")
+    until(thin, "at.state.time === 4")
+    assert "after 4 of 6 steps" in thin.inner_text("#words")
+
+
+def test_a_predicted_number_has_no_votes(visit: Open, tmp_path: Path) -> None:
+    graph = toy_graph(nodes=NODES)
+    numbers = replace(graph, y=graph.x[:, 0].clone(), class_names=None)
+    assert numbers.task == "regression"
+    page = visit(untrained(numbers, 1, tmp_path), fragment="#view=network&t=6")
+    words = page.inner_text("#words")
+    assert words.startswith("gwn-sym: the predicted number on its way through the network, after 6 of 6 steps. ")
+    assert "nodes are above zero (orange)" in words
+    assert words.endswith("below it (blue).")
+    assert page.inner_text("label[for=class]") == "Shown"
+
+
+def test_classes_beyond_the_colours_are_one_kind(visit: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GWN_CACHE", str(tmp_path / "cache"))
+    classes = 15
+    labels = torch.arange(NODES) % classes
+    labels[:10] = classes - 1  # the last is the largest
+    graph = replace(toy_graph(nodes=NODES), y=labels, class_names=tuple(f"c{k}" for k in range(classes)))
+    page = visit(write_explorer(Subject(graph=graph, name="many"), tmp_path / "page"), fragment="#colour=class&t=0")
+    backgrounds = "[...document.querySelectorAll('#legend .chip i')].map((dot) => dot.style.background)"
+    found = explore(page, backgrounds)
+    assert len(found) == len({*found}) == 11
+    chips = page.locator("#legend .chip").all_text_contents()
+    assert chips[-2:] == ["c14", "and 5 smaller classes"]
+    colours = explore(page, "it.map((k) => GWN.classColour(GWN.theme(), at.graph, k))", [*range(-1, classes)])
+    rest = explore(page, "GWN.theme().rest")
+    assert colours[0] == rest
+    assert colours.count(rest) == 1 + 5
+
+
 PIXELS = "at.pictures[it >> 1].canvases[it & 1].toDataURL()"
 
 
@@ -309,6 +425,48 @@ def test_what_is_shown_is_in_the_address(page: Any, explorer: Path, visit: Open)
     until(again, "at.state.playing")
     assert explore(again, "at.state.node") == NODES - 1, "what belongs to another page is left alone"
     again.close()
+
+
+def test_a_second_link_says_everything_anew(explorer: Path, visit: Open) -> None:
+    link = "#node=n3&t=0&laplacian=sym&tau=1&compare=heat&colour=class&fixed=true"
+    again, fresh = visit(explorer, fragment=link), visit(explorer, fragment="#node=n5&t=2")
+    keys = "['laplacian', 'tau', 'compare', 'colour', 'fixed'].map((key) => at.state[key])"
+    assert explore(again, keys) == ["sym", 1, "heat", "class", True]
+    assert again.is_checked("#fixed")
+    again.focus(".skip")
+    again.keyboard.press("Enter")
+    until(again, "location.hash.includes('laplacian=sym')")
+    assert explore(again, keys) == ["sym", 1, "heat", "class", True], "a place on the page is no link"
+    again.evaluate("location.hash = '#node=n5&t=2'")
+    until(again, "at.state.time === 2")
+    assert explore(again, "at.state") == explore(fresh, "at.state")
+    assert not again.is_checked("#fixed")
+    until(again, "location.hash.includes('data=')")
+    assert explore(again, "location.hash") == explore(fresh, "location.hash")
+    again.check("#fixed")
+    until(again, "location.hash.includes('fixed=true')")
+    again.close()
+    fresh.close()
+
+
+def test_every_id_comes_back_from_the_address(visit: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GWN_CACHE", str(tmp_path / "cache"))
+    odd = ("node 7", "7", " padded", "padded", "two ", "a & b")
+    graph = toy_graph(nodes=20)
+    named = replace(graph, node_ids=(*odd, *(f"n{i}" for i in range(len(odd), 20))))
+    page = visit(write_explorer(Subject(graph=named, name="named"), tmp_path / "named"), fragment="#t=0")
+    for node, name in enumerate(odd):
+        page.click("#picture", position=explore(page, "(([x, y]) => ({ x, y }))(at.pictures[0].positionOf(it))", node))
+        page.evaluate("history.replaceState(null, '', '#'); GWN.explorer.pause()")
+        assert explore(page, "at.state.node") == node
+        assert page.input_value("#node") == name
+        until(page, "location.hash.includes('&t=')")
+        page.reload()
+        page.wait_for_selector("body[data-ready]")
+        assert explore(page, "at.state.node") == node, name
+    assert explore(page, "at.graph.find(' a & b ')") == odd.index("a & b")
+    plain = visit(write_explorer(Subject(graph=graph, name="plain"), tmp_path / "plain"), fragment="#node=7&t=0")
+    assert explore(plain, "[at.state.node, at.graph.find('node 7')]") == [7, 7]
 
 
 def test_light_and_dark_differ_and_neither_has_a_barrier(page: Any) -> None:
@@ -389,6 +547,28 @@ def test_a_picture_and_a_film_are_saved(page: Any, tmp_path: Path) -> None:
     film.value.save_as(tmp_path / "wave.webm")
     assert (tmp_path / "wave.webm").read_bytes()[:4] == b"\x1a\x45\xdf\xa3"
     assert (tmp_path / "wave.webm").stat().st_size > 1000
+
+
+RECORDER = """window.MediaRecorder = class {
+    static isTypeSupported(type) { return type === "%s"; }
+    constructor(stream, { mimeType }) {
+        if (!MediaRecorder.isTypeSupported(mimeType)) throw new DOMException("NotSupportedError");
+    }
+    start() { this.ondataavailable({ data: new Blob(["film"]) }); }
+    stop() { this.onstop(); }
+};"""
+
+
+def test_a_browser_without_webm_saves_another_film_or_says_that_it_cannot(explorer: Path, visit: Open) -> None:
+    page = visit(explorer, script=RECORDER % "video/none", fragment="#t=0")
+    page.click("#save-film")
+    assert "records no films" in page.inner_text("#saved")
+    assert not explore(page, "at.state.playing")
+    page = visit(explorer, script=RECORDER % "video/mp4", fragment="#t=0")
+    with page.expect_download() as film:
+        page.click("#save-film")
+        page.click("#save-film")
+    assert film.value.suggested_filename.endswith(".mp4")
 
 
 def test_motion_is_not_forced_on_anyone(explorer: Path, browser: Any) -> None:

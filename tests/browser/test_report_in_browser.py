@@ -146,7 +146,14 @@ def test_filters_keep_models_and_datasets(report: Path, visit: Open) -> None:
     notes = page.locator("#table-toy .notes li")
     assert [note.is_visible() for note in notes.all()] == [True, False], "those of what is in sight"
     assert page.inner_text("[data-found]").endswith("rows")
+    page.fill("[data-filter=dataset]", "")
     page.locator("#settings summary").click()
+    page.fill("[data-filter=model]", "GWN+ bank, structure")
+    titles = page.locator("#settings tbody tr:visible th").all_inner_texts()
+    assert titles
+    assert all("GWN+ bank, structure" in title for title in titles), "a comma of a suggested name separates nothing"
+    page.fill("[data-filter=model]", "gwn, nobody")
+    page.fill("[data-filter=dataset]", "more 3,TOY")
     assert page.locator("#settings tbody tr:visible").count() == 0, "they have no such dataset"
     assert page.locator("#settings .nothing").is_visible()
     page.fill("[data-filter=dataset]", "texas")

@@ -69,13 +69,19 @@ def test_the_networks_wave_survives_its_encoding() -> None:
 
 
 def test_a_long_run_is_thinned_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gwn.explore.page.MOST_VALUES", 200)
-    assert MOST_VALUES > 200
-    subject = Subject(graph=GRAPH, name="toy", network=network(laplacian="sym"), model="gwn-sym", laplacian="sym")
-    data = page_data(subject, choose_nodes(GRAPH, 40), torch.zeros(40, 2))
-    assert (data["network"]["tau"], data["network"]["stepTau"]) == (2.0, 1.0)
-    assert len(data["network"]["signals"][0]["scales"]) == 2
-    assert data["network"]["attention"] is None
+    model = network(laplacian="sym")
+    subject = Subject(graph=GRAPH, name="toy", network=model, model="gwn-sym", laplacian="sym")
+    states = network_signals(model, GRAPH).states[:, choose_nodes(GRAPH, 40).nodes, 0].numpy()
+    for values, at in ((320, [0, 1, 2, 3]), (250, [0, 2, 3]), (200, [0, 3]), (10, [0, 3])):
+        monkeypatch.setattr("gwn.explore.page.MOST_VALUES", values)
+        assert values < MOST_VALUES
+        data = page_data(subject, choose_nodes(GRAPH, 40), torch.zeros(40, 2))["network"]
+        assert (data["tau"], data["at"]) == (1.0, at), "the last state is always one of them"
+        signal = data["signals"][0]
+        scales = np.array(signal["scales"])[:, None]
+        kept = np.frombuffer(base64.b64decode(signal["states"]), dtype="<i2").reshape(len(at), 40) * scales / 32767
+        np.testing.assert_allclose(kept, states[at], atol=float(scales.max()) * 2e-5)
+        assert data["attention"] is None
 
 
 def test_one_file_with_a_strict_policy_into_which_no_name_can_break(

@@ -138,16 +138,19 @@ def _network(subject: Subject, drawn: Drawn) -> dict[str, Any]:
     assert network is not None
     signals = network_signals(network, graph)
     states = signals.states[:, drawn.nodes]
-    stride = max(1, math.ceil(states.numel() / MOST_VALUES))
-    tau, kept, found = network.scheme.tau, states[::stride], analyse(network, graph)
+    frames = min(len(states), max(2, MOST_VALUES // states[0].numel()))
+    at = (
+        torch.linspace(0, network.num_steps, frames, dtype=torch.float64).round().long()
+    )  # the last state is one of them
+    kept, found = states[at], analyse(network, graph)
     return {
         "model": subject.model,
         "laplacian": subject.laplacian,
         "growth": _finite(found.growth),
         "highest": _finite(found.high),
-        "steps": network.num_steps,
-        "stepTau": tau,
-        "tau": tau * stride,
+        "regression": graph.task == "regression",
+        "tau": network.scheme.tau,
+        "at": at.tolist(),
         "signals": [
             {
                 "name": name,

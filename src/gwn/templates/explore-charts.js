@@ -83,26 +83,25 @@
 
   GWN.Charts = function (box) {
     let theme = null, end = 1, job = 0;
-    const halves = (wave, values) => values.map((value, n) => [(n + 0.5) * wave.tau, value]);
+    const halves = (wave, values) => values.map((value, n) => [wave.time(n + 0.5), value]);
 
     // `waves` are one or two; the second is drawn in another colour, dashed.
     this.draw = function (waves, node, length) {
       theme = GWN.theme();
       end = length;
       const colours = [theme.below, theme.above], dashes = [[], [5, 3]];
-      const traces = waves.map((wave) => wave.states.map((state, n) => [n * wave.tau, state[node]]));
+      const traces = waves.map((wave) => wave.states.map((state, n) => [wave.time(n), state[node]]));
       const sizes = traces.map((trace) => Math.max(1e-12, ...trace.map(([, value]) => Math.abs(value))));
       const size = Math.min(Math.max(...sizes), 4 * Math.min(...sizes));  // one that grows leaves the frame
       const waveform = frame(box.waveform, theme, end, -size * 1.08, size * 1.08, false);
       traces.forEach((trace, k) => line(waveform, trace, colours[k], dashes[k]));
 
-      const sums = waves.map((wave) => wave.kinetic.map((value, n) => value + Math.max(0, wave.potential[n])));
-      const shown = waves.flatMap((wave, k) => [...wave.kinetic, ...wave.potential, ...sums[k]]).filter((value) => value > 0);
-      const most = Math.max(1e-12, ...shown), log = most > 30 * Math.min(...sums.flat().filter((value) => value > 0), most);
-      const low = log ? Math.max(most / 1e18, Math.min(...sums.flat().filter((value) => value > 0)) / 3) : 0;
+      const shown = waves.flatMap((wave) => (waves.length > 1 ? wave.energy : [...wave.energy, ...wave.kinetic, ...wave.potential]));
+      const most = Math.max(1e-12, ...shown), least = Math.min(most, ...waves.flatMap((wave) => wave.energy).filter((value) => value > 0));
+      const log = most > 30 * least, low = log ? Math.max(most / 1e18, least / 3) : Math.min(0, ...shown) * 1.1;
       const energy = frame(box.energy, theme, end, low, most * (log ? 2 : 1.1), log);
       waves.forEach((wave, k) => {
-        line(energy, halves(wave, sums[k]), k ? colours[1] : theme.ink, dashes[k]);
+        line(energy, halves(wave, wave.energy), k ? colours[1] : theme.ink, dashes[k]);
         if (waves.length === 1) {
           line(energy, halves(wave, wave.kinetic), theme.above, [6, 3], 1.5);
           line(energy, halves(wave, wave.potential), theme.below, [2, 3], 1.5);
@@ -123,7 +122,7 @@
         while (mine === job && list.length && performance.now() < until) {
           const { chart, wave, stride, n, last } = list[0];
           if (n > last) { list.shift(); continue; }
-          const shares = wave.spectrum(n), from = chart.x(Math.max(0, n - stride / 2) * wave.tau), to = chart.x(Math.min(last, n + stride / 2) * wave.tau);
+          const shares = wave.spectrum(n), from = chart.x(wave.time(n - stride / 2)), to = chart.x(wave.time(n + stride / 2));
           shares.forEach((share, b) => {
             const high = chart.y((2 * (b + 1)) / GWN.BINS), low = chart.y((2 * b) / GWN.BINS);
             chart.pen.globalAlpha = Math.min(1, Math.sqrt(share) * 1.6);

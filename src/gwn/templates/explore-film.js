@@ -1,6 +1,8 @@
 // Pictures and films of what is shown, as files.
 "use strict";
 (function (GWN) {
+  const FILMS = ["video/webm", "video/mp4"];
+
   // `shown()` gives { pictures, titles, line, meaning }: what stands side by side, what is said above each and below all
   // of them, and what colours mean.
   GWN.Film = class {
@@ -65,12 +67,13 @@
     // One pass of the wave; asked again, it ends where it is.
     record() {
       if (this.running) { this.end(); return; }
-      if (!window.MediaRecorder) { this.say("this browser records no films; gwn explore --animate writes a GIF"); return; }
+      const type = window.MediaRecorder && FILMS.find((each) => MediaRecorder.isTypeSupported(each));
+      if (!type) { this.say("this browser records no films; gwn explore --animate writes a GIF"); return; }
       this.end();
       const canvas = this.compose(document.createElement("canvas")), parts = [];
-      const recorder = new MediaRecorder(canvas.captureStream(30), { mimeType: "video/webm", videoBitsPerSecond: 4e6 });
+      const recorder = new MediaRecorder(canvas.captureStream(30), { mimeType: type, videoBitsPerSecond: 4e6 });
       recorder.ondataavailable = (event) => { if (event.data.size) parts.push(event.data); };
-      recorder.onstop = () => this.download(new Blob(parts, { type: "video/webm" }), "webm");
+      recorder.onstop = () => this.download(new Blob(parts, { type }), type.split("/")[1]);
       this.recorded = { canvas, recorder, parts };
       recorder.start(100);
       this.label("Stop");

@@ -14,12 +14,16 @@
       shown: list(data.shown, Uint32Array) || Uint32Array.from({ length: ends.length / 2 }, (_, k) => k),
       name: (i) => (ids ? ids[i] : "node " + numbers[i]),
       called: (i) => (ids ? "node " + ids[i] : "node " + numbers[i]),
+      key: (i) => (ids ? ids[i] : String(numbers[i])),  // what find() finds it by, in an address
       find(text) {
         const wanted = text.trim();
-        if (ids) return ids.indexOf(wanted);
+        if (ids) return ids.indexOf(ids.includes(text) ? text : wanted);
         return /^(node )?\d+$/.test(wanted) ? numbers.indexOf(Number(wanted.replace("node ", ""))) : -1;
       },
     };
+    const counts = (classes || []).map(() => 0);
+    for (const label of graph.labels || graph.predicted || []) if (label >= 0) counts[label]++;
+    graph.largest = [...counts.keys()].sort((a, b) => counts[b] - counts[a]);
     const op = GWN.operator(graph.nodes, ends, graph.weights);
     const className = (index) => (index < 0 ? "class unknown" : "class " + classes[index]);
     const neighbours = (i) => GWN.many(op.start[i + 1] - op.start[i], "neighbour");

@@ -35,7 +35,7 @@
     const space = raw.laplacians[laplacian];
     const states = GWN.integrate(op, space, scheme, tau, steps, start, velocity, interval(laplacian));
     const verdict = GWN.verdict(laplacian, scheme, tau, ...interval(laplacian));
-    return { title, wave: new GWN.Wave(op, states, shownTau || tau, space.walk), smooths: scheme === "heat", verdict };
+    return { title, wave: new GWN.Wave(op, states, shownTau || tau, space.walk, space.shift), smooths: scheme === "heat", verdict };
   }
 
   const BESIDE = {
@@ -60,16 +60,16 @@
   }
 
   function networkWaves() {
-    const signal = network.signals[state.class], full = 32767, count = signal.scales.length;
+    const signal = network.signals[state.class], full = 32767, { tau, at } = network, steps = at.at(-1);
     const packed = GWN.array(signal.states, Int16Array);
     const states = signal.scales.map((scale, n) => Float64Array.from(packed.subarray(n * graph.nodes, (n + 1) * graph.nodes), (v) => (v * scale) / full));
     const velocity = Float64Array.from(GWN.array(signal.velocity, Int16Array), (v) => (v * signal.velocityScale) / full);
-    const own = new GWN.Wave(op, states, network.tau, false);
-    const found = [{ title: `${network.model}, ${network.laplacian}, tau ${GWN.number(network.stepTau)}`, wave: own, network: network.model, signal: signal.name, verdict: GWN.verdictOfNetwork(network) }];
-    if (state.compare === "heat") found.push({ ...computed("GCN's smoothing, X(n+1) = S X(n)", "physical", "heat", 1, network.steps, states[0], velocity, network.stepTau), smooths: true });
+    const own = new GWN.Wave(op, states, tau, false, -1, at);
+    const found = [{ title: `${network.model}, ${network.laplacian}, tau ${GWN.number(tau)}`, wave: own, network, signal: signal.name, verdict: GWN.verdictOfNetwork(network) }];
+    if (state.compare === "heat") found.push({ ...computed("GCN's smoothing, X(n+1) = S X(n)", "physical", "heat", 1, steps, states[0], velocity, tau), smooths: true });
     else if (BESIDE[state.compare]) {
       const { title, laplacian } = BESIDE[state.compare], scheme = raw.laplacians[laplacian].schemes.includes("bessel") ? "bessel" : "leapfrog";
-      found.push(computed(title + " from the same start", laplacian, scheme, network.tau, count - 1, states[0], velocity));
+      found.push(computed(title + " from the same start", laplacian, scheme, tau, steps, states[0], velocity));
     }
     return found;
   }
@@ -188,8 +188,9 @@
       found.push([theme.right, "right"], [theme.wrong, "wrong"]);
       if (graph.labels.includes(-1)) found.push([theme.rest, "class unknown"]);
     } else {
-      graph.classes.slice(0, 24).forEach((name, k) => found.push([GWN.classColour(theme, k), name]));
-      if (graph.classes.length > 24) found.push(["", `and ${graph.classes.length - 24} more`]);
+      const coloured = GWN.coloured(theme, graph), others = graph.classes.length - coloured.length;
+      coloured.forEach((k) => found.push([GWN.classColour(theme, graph, k), graph.classes[k]]));
+      if (others) found.push([theme.rest, `and ${others} smaller class${others === 1 ? "" : "es"}`]);
     }
     if (state.colour !== "amplitude") found.push(["", "large: far from zero"]);
     if (state.edges === "attention" && state.view === "network") found.push([theme.above, "attention above zero"], [theme.below, "below"]);
@@ -245,18 +246,20 @@
 
   function address() {
     const said = new URLSearchParams({ data: raw.name, view: state.view });
-    said.set("node", graph.name(state.node).replace(/^node /, ""));
+    said.set("node", graph.key(state.node));
     if (!state.playing) said.set("t", state.time.toFixed(3));
-    for (const key of ["class", "laplacian", "scheme", "tau", "compare", "colour", "edges"]) {
+    for (const key of ["class", "laplacian", "scheme", "tau", "compare", "colour", "edges", "fixed"]) {
       if (state[key] !== FIRST[key]) said.set(key, state[key]);
     }
     return said.toString();
   }
 
-  // What the address says, as far as this page has it; a moment in it is a moment to look at, so nothing plays.
+  // What the address says, as far as this page has it, and for all else what a page begins with; a moment in it is a
+  // moment to look at, so nothing plays.
   function recall() {
     const said = new URLSearchParams(location.hash.slice(1));
     if (said.has("data") && said.get("data") !== raw.name) return false;
+    Object.assign(state, { ...FIRST, playing: state.playing });
     const choose = (key, known) => { if (known.includes(said.get(key))) state[key] = said.get(key); };
     choose("view", network ? ["pulse", "network"] : ["pulse"]);
     choose("laplacian", Object.keys(raw.laplacians));
@@ -264,8 +267,9 @@
     choose("compare", ["nothing", ...Object.keys(BESIDE)]);
     choose("colour", Object.keys(colourings));
     choose("edges", network && network.attention ? ["plain", "attention"] : ["plain"]);
-    const node = graph.find(said.get("node") || ""), tau = Number(said.get("tau")), index = Number(said.get("class"));
+    const node = said.has("node") ? graph.find(said.get("node")) : -1, tau = Number(said.get("tau")), index = Number(said.get("class"));
     if (node >= 0) state.node = node;
+    state.fixed = said.get("fixed") === "true";
     if (tau >= 0.05 && tau <= 2.5) state.tau = tau;
     if (network && Number.isInteger(index) && index >= 0 && index < network.signals.length) state.class = index;
     const time = Number(said.get("t"));
@@ -291,6 +295,7 @@
     by("node-label").textContent = pulse ? "Starts at node" : "Chart of node";
     document.querySelectorAll(".pulse").forEach((field) => { field.hidden = !pulse; });
     by("field-class").hidden = pulse;
+    by("class-label").textContent = network && network.regression ? "Shown" : "Score of";
     by("field-edges").hidden = pulse || !network.attention;
     const schemes = raw.laplacians[state.laplacian].schemes;
     if (!schemes.includes(state.scheme)) state.scheme = "leapfrog";
@@ -300,6 +305,7 @@
     options(by("compare"), [["nothing", "nothing"], ...Object.entries(BESIDE).map(([name, { title }]) => [name, title])], state.compare);
     if (network) options(by("class"), network.signals.map((signal, k) => [String(k), signal.name]), state.class);
     by("edges").value = state.edges;
+    by("fixed").checked = state.fixed;
     by("tau").value = state.tau;
     by("tau-now").value = GWN.number(state.tau);
     by("node").value = graph.name(state.node);
@@ -333,7 +339,7 @@
   for (const key of ["colour", "edges"]) {
     by(key).addEventListener("change", () => { state[key] = by(key).value; rest(); show(state.time); keep(); });
   }
-  by("fixed").addEventListener("change", () => { state.fixed = by("fixed").checked; show(state.time); });
+  by("fixed").addEventListener("change", () => { state.fixed = by("fixed").checked; show(state.time); keep(); });
   by("view-pulse").addEventListener("click", () => look("pulse"));
   by("view-network").addEventListener("click", () => look("network"));
   by("play").addEventListener("click", () => (state.playing ? pause() : play()));
@@ -418,8 +424,8 @@
     else if (event.key === "/" && event.target.id !== "node") { by("node").focus(); by("node").select(); }
     else if ((event.key === "," || event.key === ".") && !typing) {
       pause();
-      const { tau } = panels[0].wave;
-      show(Math.min(length, Math.max(0, tau * (Math.round(state.time / tau) + (event.key === "." ? 1 : -1)))));
+      const { wave } = panels[0];
+      show(wave.time(Math.round(wave.place(state.time)) + (event.key === "." ? 1 : -1)));
       keep();
     } else return;
     event.preventDefault();
@@ -436,7 +442,14 @@
   const everything = () => { resize(); rest(); drawCharts(); show(state.time); };
   new ResizeObserver(() => { if (panels.length) everything(); }).observe(by("panels"));
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", everything);
-  window.addEventListener("hashchange", () => { pause(); const still = recall(); offer(); recompute(); if (!still && !calm.matches) play(); });
+  window.addEventListener("hashchange", () => {
+    if (by(location.hash.slice(1))) { keep(); return; }  // a place on this page
+    pause();
+    const still = recall();
+    offer();
+    recompute();
+    if (!still && !calm.matches) play();
+  });
   by("names").replaceChildren(...Array.from({ length: graph.nodes }, (_, i) => new Option(graph.name(i))));
 
   const explorer = { state, graph, op, frames: 0, get panels() { return panels; }, get length() { return length; }, pictures, show, pause, play };

@@ -23,7 +23,9 @@
     const side = value < 0 ? "below" : "above", size = Math.min(1, Math.abs(value));
     return size < 0.5 ? mix(theme.rest, theme[side], size * 2) : mix(theme[side], theme[side + "-far"], size * 2 - 1);
   };
-  GWN.classColour = (theme, index) => (index < 0 ? theme.rest : theme.classes[index % theme.classes.length]);
+  // The classes with a colour of their own: where there are more classes than colours, the largest; others are as at rest.
+  GWN.coloured = (theme, graph) => graph.largest.slice(0, theme.classes.length).sort((a, b) => a - b);
+  GWN.classColour = (theme, graph, index) => theme.classes[GWN.coloured(theme, graph).indexOf(index)] || theme.rest;
 
   // One picture; several share a `view` { zoom, x, y }, so that they show the same part.
   GWN.Picture = function (still, live, graph, view) {
@@ -227,7 +229,7 @@
     const shade = (theme, colour, size) => mix(theme.dark ? mixHex(colour, "#10151b", 0.55) : mixHex(colour, "#ffffff", 0.55), colour, Math.min(1, 0.15 + size));
     const mixHex = (a, b, w) => "#" + channels(a).map((v, k) => Math.round(v + w * (channels(b)[k] - v)).toString(16).padStart(2, "0")).join("");
     const byClass = (labels) => (theme) => ({
-      kinds: [theme.rest, ...graph.classes.map((_, k) => GWN.classColour(theme, k))].map((colour) => (size) => shade(theme, colour, size)),
+      kinds: [theme.rest, ...graph.classes.map((_, k) => GWN.classColour(theme, graph, k))].map((colour) => (size) => shade(theme, colour, size)),
       row: (i) => labels[i] + 1,
     });
     const all = {

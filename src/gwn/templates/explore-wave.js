@@ -93,7 +93,7 @@
 
   // The numbers (x, x_prev, force) of X(n+1) = x X(n) + x_prev X(n-1) + force M X(n): of the step from X(0), in which the
   // velocity stands in the place of X(n-1), and of all later ones. `symbol` is M's eigenvalue where L_a has mu.
-  const DAMPING = 0.1;
+  GWN.DAMPING = 0.1;
   const SCHEMES = {
     leapfrog: (tau) => ({ first: [1, tau, tau * tau / 2], later: [2, -1, tau * tau] }),
     "leapfrog-rescaled"(tau, low, high) {
@@ -103,7 +103,7 @@
       };
     },
     damped(tau) {
-      const half = DAMPING * tau / 2, scale = 1 / (1 + half);
+      const half = GWN.DAMPING * tau / 2, scale = 1 / (1 + half);
       return { first: [1, tau * (1 - half), tau * tau / 2], later: [2 * scale, -(1 - half) * scale, tau * tau * scale] };
     },
     heat: (tau) => ({ first: [1, 0, tau], later: [1, 0, tau] }),
@@ -153,29 +153,32 @@
     return states;
   };
 
-  // A wave to look at: its states, its energies half-way between them, and how large it is in each.
+  // A wave to look at: its states, its energies half-way between them, and how large it is in each. The potential energy
+  // is <X(n+1), (m I - S) X(n)>, m = 1 or -shift, if larger: leapfrog keeps its sum with the kinetic one where L_a = S - m I.
   // Of a random walk everything is weighted by degree, in which it is symmetric.
-  GWN.Wave = function (op, states, tau, walk) {
+  // `at` says how many steps of tau each state is away from the start, where not every step is kept.
+  GWN.Wave = function (op, states, tau, walk, shift = -1, at = null) {
+    const mass = Math.max(1, -shift), times = states.map((_, n) => tau * (at ? at[n] : n));
     const last = states.length - 1, unit = (i) => (walk ? op.degree[i] : 1), image = new Float64Array(op.nodes);
     this.states = states.map((state) => new Float32Array(state));
-    this.tau = tau;
-    this.end = last * tau;
+    this.end = times[last];
     this.kinetic = [];
     this.potential = [];
+    this.energy = [];  // the sum of both
     this.differences = [];  // <X, (I - S) X>: how much neighbours differ
     this.norm = [];
     for (let n = 0; n <= last; n++) {
-      const x = states[n], y = states[Math.min(n + 1, last)];
+      const x = states[n], y = states[Math.min(n + 1, last)], span = times[n + 1] - times[n];
       multiply(op, walk ? op.walk : op.symmetric, x, image);
       let kinetic = 0, potential = 0, differences = 0, square = 0;
       for (let i = 0; i < op.nodes; i++) {
-        const speed = (y[i] - x[i]) / tau, away = unit(i) * (x[i] - image[i]);
+        const speed = (y[i] - x[i]) / span;
         kinetic += unit(i) * speed * speed;
-        potential += y[i] * away;
-        differences += x[i] * away;
+        potential += unit(i) * y[i] * (mass * x[i] - image[i]);
+        differences += unit(i) * x[i] * (x[i] - image[i]);
         square += unit(i) * x[i] * x[i];
       }
-      if (n < last) { this.kinetic.push(kinetic); this.potential.push(potential); }
+      if (n < last) { this.kinetic.push(kinetic); this.potential.push(potential); this.energy.push(kinetic + potential); }
       this.differences.push(differences);
       this.norm.push(Math.sqrt(square));
     }
@@ -183,7 +186,16 @@
     this.reach = (n) => (known[n] ??= reachOf(this.states[n]));
     this.widest = () => Math.max(...states.map((_, n) => this.reach(n)));
 
-    this.place = (time) => Math.min(last, Math.max(0, time / tau));
+    // Which state it is at a time, and the time of a state; both between two states too.
+    this.place = function (time) {
+      let n = 0;
+      while (n < last - 1 && times[n + 1] <= time) n++;
+      return Math.min(last, Math.max(0, n + (time - times[n]) / (times[n + 1] - times[n])));
+    };
+    this.time = function (place) {
+      const n = Math.max(0, Math.min(last - 1, Math.floor(place))), w = Math.max(0, Math.min(1, place - n));
+      return times[n] + w * (times[n + 1] - times[n]);
+    };
     // Amplitudes between two steps, by straight lines.
     this.at = function (time, out) {
       const place = this.place(time), n = Math.floor(place), m = Math.min(n + 1, last), w = place - n;

@@ -26,8 +26,9 @@
     if (state.view === "pulse") {
       text.push(`A pulse was set free at ${graph.called(state.node)}${graph.about(state.node)}. At t = ${time} it ${far ? `moves ${moved.toLocaleString("en")} of ${many(graph.nodes, "node")}, up to ${many(far, "edge")} away` : "has reached no other node yet"}${hue && far ? ": orange is above zero, blue below" : ""}.`);
     } else {
-      const at = Math.round(first.wave.place(state.time));
-      text.push(`${first.network}: the score of ${first.signal} on its way through the network, after ${at} of ${many(first.wave.states.length - 1, "step")}. ${up.toLocaleString("en")} nodes speak for it${hue ? " (orange)" : ""}, ${(moved - up).toLocaleString("en")} against it${hue ? " (blue)" : ""}.`);
+      const { model, regression, at } = first.network, done = at[Math.round(first.wave.place(state.time))];
+      const [what, above, below] = regression ? ["", "are above zero", "below it"] : ["the score of ", "speak for it", "against it"];
+      text.push(`${model}: ${what}${first.signal} on its way through the network, after ${done} of ${many(at.at(-1), "step")}. ${up.toLocaleString("en")} nodes ${above}${hue ? " (orange)" : ""}, ${(moved - up).toLocaleString("en")} ${below}${hue ? " (blue)" : ""}.`);
     }
     if (second) {
       const left = kept(first.wave, state.time), right = kept(second.wave, state.time);
@@ -45,16 +46,27 @@
     return Math.max(0, wave.differences[Math.round(wave.place(time))]) / (wave.differences[0] || 1);
   }
 
+  // What the mode of L_a's eigenvalue +1 obeys, and how it grows, where that is not u″ = +u.
+  const SMOOTH = { heat: ["u′ = +u", "like eᵗ"], damped: [`u″ + ${GWN.DAMPING} u′ = +u`, "exponentially"] };
+
+  // What becomes of differences, by the factor with which a step multiplies the roughest mode.
+  function heat(factor) {
+    if (factor > -1e-9) return "no mode swings and differences between neighbours only die out.";
+    return factor > -1 + 1e-6 ? "differences between neighbours die out, the roughest with another sign in every step."
+      : "smooth differences between neighbours die out, but the roughest only changes its sign in every step.";
+  }
+
   // Whether the chosen dynamics are bounded, and why. `low` and `high` are the ends of the spectrum of L_a.
   GWN.verdict = function (laplacian, scheme, tau, low, high) {
     const growth = GWN.growth(scheme, tau, low, high), bounded = growth <= 1 + 1e-6, factor = GWN.number(growth, 3);
-    if (scheme === "heat" && bounded) return { bounded, text: "Heat, not a wave: no mode swings and differences between neighbours only die out. Stacked, this is the over-smoothing of graph convolutions." };
+    if (scheme === "heat" && bounded) return { bounded, text: `Heat, not a wave: ${heat(1 + tau * low)} Stacked, this is the over-smoothing of graph convolutions.` };
     if (scheme === "leapfrog-rescaled") return { bounded, text: `Bounded: every step is divided by the growth of its fastest mode. What is left in the end is that one smooth mode.` };
     if (bounded && scheme === "damped") return { bounded, text: "Bounded: every mode swings, and friction takes its energy." };
-    if (bounded) return { bounded, text: `Bounded: no eigenvalue of ${GWN.operatorName(laplacian)} is positive, so every mode is pulled back to zero and swings. The sum of both energies stays.` };
-    if (high > 1e-9) return {
-      bounded, text: `Grows: S has the eigenvalue +1. Its smooth mode obeys u″ = +u, which pushes away from zero instead of back, so it grows like cosh t for every tau; each step multiplies it by ${factor}. The paper's wave needs few steps for this reason.`,
-    };
+    if (bounded) return { bounded, text: `Bounded: no eigenvalue of ${GWN.operatorName(laplacian)} is positive, so every mode is pulled back to zero and swings.${scheme === "leapfrog" ? " The sum of both energies stays." : ""}` };
+    if (high > 1e-9) {
+      const [equation, like] = SMOOTH[scheme] || ["u″ = +u", "like cosh t"], paper = scheme === "leapfrog" ? " The paper's wave needs few steps for this reason." : "";
+      return { bounded, text: `Grows: S has the eigenvalue +1. Its smooth mode obeys ${equation}, which pushes away from zero instead of back, so it grows ${like} for every tau; each step multiplies it by ${factor}.${paper}` };
+    }
     const limit = scheme === "heat" ? 2 / -low : 2 / Math.sqrt(-low);
     return { bounded, text: `Grows: tau = ${GWN.number(tau)} is above ${GWN.number(limit, 4)}, up to which this scheme is stable here. The roughest mode is multiplied by ${factor} in each step; bessel and newmark are stable for any tau.` };
   };

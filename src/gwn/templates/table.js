@@ -42,7 +42,12 @@
   });
 
   const inputs = [...document.querySelectorAll("[data-filter]")];
-  const wanted = (input) => input.value.toLowerCase().split(",").map((part) => part.trim()).filter(Boolean);
+  // Commas separate what is wanted, but not inside of a name that the page suggests.
+  function wanted(input) {
+    const said = input.value.trim().toLowerCase(), known = [...(input.list ? input.list.options : [])];
+    if (known.some((option) => option.value.toLowerCase() === said)) return [said];
+    return said.split(",").map((part) => part.trim()).filter(Boolean);
+  }
   const fits = (name, terms) => terms.length === 0 || terms.some((term) => name.toLowerCase().includes(term));
 
   function filter() {
