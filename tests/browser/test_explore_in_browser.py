@@ -180,6 +180,13 @@ def test_energy_is_drawn_as_it_is_and_stays_where_the_words_say_so(page: Any) ->
     assert said == {(laplacian, "leapfrog") for laplacian in laplacians if laplacian != "sym"}
 
 
+def test_a_growth_that_nobody_knows_is_not_called_bounded(page: Any) -> None:
+    """Infinite and unknown growth are null in the page, and null <= 1 in JavaScript."""
+    said = explore(page, "GWN.verdictOfNetwork(it)", {"growth": None, "laplacian": "fa", "highest": 1.0})
+    assert not said["bounded"]
+    assert "is not known" in said["text"]
+
+
 def test_verdicts_name_the_equation_that_is_solved(page: Any) -> None:
     def verdict(*asked: object) -> str:
         return str(explore(page, "GWN.verdict(...it).text", asked))

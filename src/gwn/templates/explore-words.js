@@ -68,7 +68,7 @@
       return { bounded, text: `Grows: S has the eigenvalue +1. Its smooth mode obeys ${equation}, which pushes away from zero instead of back, so it grows ${like} for every tau; each step multiplies it by ${factor}.${paper}` };
     }
     const limit = scheme === "heat" ? 2 / -low : 2 / Math.sqrt(-low);
-    return { bounded, text: `Grows: tau = ${GWN.number(tau)} is above ${GWN.number(limit, 4)}, up to which this scheme is stable here. The roughest mode is multiplied by ${factor} in each step; bessel and newmark are stable for any tau.` };
+    return { bounded, text: `Grows: tau = ${GWN.number(tau)} is above ${GWN.number(limit, 4)}, up to which this scheme is stable here. The roughest mode is multiplied by ${factor} in each step; bessel and newmark, where a Laplacian has them, are stable for any tau.` };
   };
 
   // With the paper's sign <x, L_a x> is above zero for some x; where it never is, the step is too long.
