@@ -128,6 +128,8 @@ class TrainConfig:
         available = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
         if not available[kind]:
             raise GWNError(f"device {self.device!r} is not available on this machine; use --device cpu")
+        if kind == "mps" and self.dtype == "float64":
+            raise GWNError("device mps has no float64; use dtype=float32")
         return torch.device(self.device)
 
     @property

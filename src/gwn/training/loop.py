@@ -448,7 +448,8 @@ def diverged(model: nn.Module, graph: Seen, epoch: int, loss: float) -> Diverged
     if any(not bool(torch.isfinite(p).all()) for p in model.parameters()):
         return Diverged(f"{start} because the weights are no longer finite; use a smaller lr")
     if isinstance(model, GWN):
-        norms = model.trajectory(graph.x, graph.edge_index, graph.edge_weight).double().square().sum((1, 2)).sqrt()
+        states = model.trajectory(graph.x, graph.edge_index, graph.edge_weight)
+        norms = states.cpu().double().square().sum((1, 2)).sqrt()
         finite = torch.isfinite(norms)
         reached = int(finite.sum()) - 1
         growth = float((norms[reached] / norms[0].clamp_min(1e-30)) ** (1 / max(1, reached)))
