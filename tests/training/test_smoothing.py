@@ -5,9 +5,13 @@ from __future__ import annotations
 import pytest
 import torch
 import torch.nn.functional as F
+from torch import Tensor
 
 from dense import adjacency, normalise
-from graphs import awkward, normal
+from graphs import awkward, normal, toy_graph
+from gwn.data.splits import stratified
+from gwn.models import model_spec
+from gwn.training import TrainConfig, build_network, fit
 from gwn.training.result import paired_gain
 from gwn.training.smoothing import OFF, Strength, choose_strength, correct_and_smooth
 from seeds import reseed
@@ -61,3 +65,12 @@ def test_a_gain_is_kept_only_above_its_interval() -> None:
     assert gain.mean == pytest.approx(0.2)
     assert gain.low is not None
     assert gain.low < 0 < gain.mean
+
+
+def test_smoothing_is_no_epoch() -> None:
+    """Who listens to every epoch does not hear what validation chose to make of the best one."""
+    reseed(0)
+    graph, heard = toy_graph(), list[Tensor]()
+    split, config = stratified(graph.labels, 0), TrainConfig(epochs=4, smooth="correct", stopping="none")
+    model = build_network(model_spec("gcn"), {"hidden_channels": 8}, config, graph, split)
+    assert fit(model, graph, split, config, on_validation=heard.append).epochs == len(heard)

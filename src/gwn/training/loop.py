@@ -283,6 +283,7 @@ def fit(
 def _smoothed(model: KnownLabels, graph: Graph, task: GraphTask, metric: str, fitted: Fit) -> Fit:
     """The trained network corrected and smoothed as validation likes it, in place, and what that gives."""
     model.eval()
+    task.on_validation = None  # this is no epoch, and validation has chosen it
 
     def answers(strength: Strength) -> Tensor:
         model.strength.copy_(torch.tensor(strength))
