@@ -79,6 +79,8 @@ def cross_fitted(logits: Tensor, y: Tensor, metric: str = "accuracy", select: st
     The answers are those of every epoch, for instance. The nodes are halved at random; the one with the best score on
     one half (ties: lower loss), or with the lowest loss (ties: higher score) as `select` says, is scored on the other.
     """
+    if y.numel() < 2:
+        raise GWNError("one validation node cannot be halved; label more nodes")
     score, logits, y = METRICS[metric], logits.cpu(), y.cpu()  # numbers in their units are there already
     losses = torch.stack([losses_of_nodes(answer, y) for answer in logits])
     generator = torch.Generator().manual_seed(0)
