@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor, nn
-from torch.overrides import TorchFunctionMode
 
+from apple import MPS, Apple, Machine
 from graphs import toy_graph
 from gwn import Diverged, GWNError
 from gwn.networks import GWN
@@ -20,36 +20,6 @@ from gwn.training.loss import Scaling, balanced_weights, weighted_loss
 from gwn.training.metrics import cross_fitted, r2, roc_auc
 from gwn.training.outputs import Outputs, probabilities
 from gwn.training.prior import train_shares
-
-MPS = torch.device("mps")
-
-
-class Apple(Tensor):
-    """A tensor that says it is on MPS; `.cpu()` leaves it."""
-
-    @classmethod
-    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if func is Tensor.cpu:
-            return args[0].as_subclass(Tensor)
-        if func == Tensor.device.__get__:
-            return MPS
-        found = super().__torch_function__(func, types, args, kwargs or {})
-        if isinstance(found, Apple) and found.dtype == torch.float64:
-            raise TypeError("Cannot convert a MPS Tensor to float64 dtype as the MPS framework doesn't support float64")
-        return found
-
-
-class Machine(TorchFunctionMode):
-    """Where `.to("mps")` works, for what is not float64 there."""
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if func is not Tensor.to or MPS not in (*args[1:], *(kwargs or {}).values()):
-            return func(*args, **(kwargs or {}))
-        here = {MPS: torch.device("cpu")}
-        moved = func(
-            args[0], *(here.get(a, a) for a in args[1:]), **{k: here.get(v, v) for k, v in (kwargs or {}).items()}
-        )
-        return moved.as_subclass(Apple).contiguous()
 
 
 @pytest.fixture(autouse=True)
