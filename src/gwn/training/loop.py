@@ -22,6 +22,7 @@ from gwn.memory import freed_blocks_kept
 from gwn.models import MODELS
 from gwn.models.peers.boosted import BoostedTrees
 from gwn.networks import GWN
+from gwn.networks.bank import BankGWN
 from gwn.registry import lookup
 from gwn.training.boosting import fit_trees
 from gwn.training.checkpoint import Checkpoint, Checkpoints, Curves, Fit, Progress
@@ -309,6 +310,10 @@ class GraphTask(Task):
         metric: str = "accuracy",
         on_validation: Callable[[Tensor], None] | None = None,
     ) -> None:
+        if config.batch_size > 0 and isinstance(model, BankGWN) and model.precompute:
+            raise GWNError(
+                "batch_size is for gwn-sym and gwn-plus with precompute=true; gwn-bank trains on all nodes at once"
+            )
         if config.batch_size > 0 and not (isinstance(model, GWN) and model.precompute):
             raise GWNError("batch_size needs a network with precompute=true, where a step costs what its nodes cost")
         if config.batch_size > 0 and config.partitions > 0:
