@@ -130,7 +130,10 @@ class TrainConfig:
             raise GWNError(f"device {self.device!r} is not available on this machine; use --device cpu")
         if kind == "mps" and self.dtype == "float64":
             raise GWNError("device mps has no float64; use dtype=float32")
-        return torch.device(self.device)
+        try:
+            return torch.device(self.device)
+        except RuntimeError:
+            raise GWNError(f"{self.device!r} is no device; use cpu, cuda, cuda:1 or mps") from None
 
     @property
     def of_group(self) -> dict[str, float]:
