@@ -180,3 +180,6 @@ def test_mini_batches_need_precomputed_features() -> None:
     assert fit(GWN(graph.num_features, 8, graph.num_classes, precompute=True), graph, split, config).val > 0.5
     with pytest.raises(GWNError, match="batch_size needs"):
         fit(GWN(graph.num_features, 8, graph.num_classes), graph, split, config)
+    bank = BankGWN(graph.num_features, 8, graph.num_classes, precompute=True, num_layers=1, encoder=False, ego=False)
+    with pytest.raises(GWNError, match="batch_size is for gwn-sym and gwn-plus with precompute=true; gwn-bank trains"):
+        fit(bank, graph, split, config)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,7 +15,7 @@ from torch import nn
 
 from gwn import Diverged, GWNError
 from gwn.training import TrainConfig
-from gwn.training.checkpoint import Checkpoints, Damaged, Fit, load_checkpoint
+from gwn.training.checkpoint import Checkpoints, Damaged, Fit, Progress, load_checkpoint, save_checkpoint
 from gwn.training.loop import Evaluation, Loss, Task, train_task
 from seeds import reseed
 
@@ -84,6 +86,45 @@ def test_the_rule_that_chooses_the_epoch_goes_on_too(tmp_path: Path) -> None:
     with pytest.raises(Stop):
         run(tmp_path / "run.checkpoint", 5, select="loss")
     assert facts(run(tmp_path / "run.checkpoint", select="loss")) == facts(whole)
+
+
+class Elsewhere(nn.Linear):
+    """A network that says it is on another device."""
+
+    device: torch.device
+
+    def parameters(self, recurse: bool = True) -> Iterator[Any]:
+        yield SimpleNamespace(device=self.device)
+
+
+@pytest.mark.parametrize("name", ["cpu", "cuda:1", "mps"])
+def test_the_generator_is_that_of_the_models_device(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not that of the current device, which draws nobody's dropout."""
+    device, asked = torch.device(name), list[tuple[Any, ...]]()
+
+    def get(of: str, *given: Any) -> torch.Tensor:
+        asked.append((of, *given))
+        return torch.arange(3, dtype=torch.uint8)
+
+    def put(of: str, state: torch.Tensor, *given: Any) -> None:
+        asked.append((of, *given, state.tolist()))
+
+    for module in (torch.cuda, torch.mps):
+        monkeypatch.setattr(module, "is_available", lambda: True, raising=False)
+        monkeypatch.setattr(module, "get_rng_state", partial(get, module.__name__))
+        monkeypatch.setattr(module, "set_rng_state", partial(put, module.__name__))
+    model = Elsewhere(3, 1)
+    model.device = device
+    optimizer = torch.optim.Adam([model.weight, model.bias])
+    best = Fit(val=0.5, test=0.5, val_loss=1.0, best_epoch=1, epochs=1, seconds=0.0, weights={})
+    save_checkpoint(
+        tmp_path / "one", "a run", model, optimizer, Progress(epoch=1, best=best, history=[(1.0, 0.5)], seconds=0.0)
+    )
+    found = load_checkpoint(tmp_path / "one", "a run")
+    assert found is not None
+    found.restore(model, optimizer)
+    expected = {"cuda": ("torch.cuda", device), "mps": ("torch.mps",)}.get(device.type)
+    assert asked == ([] if expected is None else [expected, (*expected, [0, 1, 2])])
 
 
 def test_another_run_is_refused(tmp_path: Path) -> None:

@@ -50,3 +50,9 @@ def test_mistakes_are_named(change: dict[str, Any], message: str) -> None:
 def test_an_absent_device_is_named() -> None:
     with pytest.raises(GWNError, match="device 'cuda:1' is not available on this machine; use --device cpu"):
         _ = TrainConfig(device="cuda:1").torch_device
+
+
+@pytest.mark.parametrize("device", ["cpu:abc", "cpu:-1", "cpu:"])
+def test_what_is_no_device_is_named(device: str) -> None:
+    with pytest.raises(GWNError, match=f"^'{device}' is no device; use cpu, cuda, cuda:1 or mps$"):
+        _ = TrainConfig(device=device).torch_device

@@ -8,6 +8,7 @@ from functools import partial
 import pytest
 import torch
 
+from apple import MPS, Machine
 from gwn.cli.main import main
 from gwn.data import contextual_sbm
 from gwn.data.splits import stratified
@@ -59,6 +60,23 @@ def test_weights_go_with_their_edges(graph: Graph) -> None:
         nodes = (clusters.owner == part).nonzero().flatten()
         ends = nodes[batch.edge_index]
         assert torch.equal(ends[0] * 1000 + ends[1], batch.edge_weight.long())
+
+
+def test_parts_are_cut_on_the_cpu_and_used_on_the_device(graph: Graph) -> None:
+    weighted = replace(graph, edge_weight=torch.ones(graph.num_edges))
+    train = torch.arange(0, 200, 2)
+    here = Clusters.of(weighted, train, 4, 2)
+    with Machine():
+        there = Clusters.of(weighted.to(MPS), train.to(MPS), 4, 2)
+        batch, rows = there.batch(torch.tensor([1, 3]))
+        assert batch.edge_weight is not None
+        for tensor in (batch.x, batch.edge_index, batch.edge_weight, batch.labels, rows):
+            assert tensor.device == MPS
+        assert there.cut_share() == here.cut_share()
+    expected, its_rows = here.batch(torch.tensor([1, 3]))
+    assert batch.to("cpu").content_hash() == expected.content_hash()
+    assert torch.equal(rows.cpu(), its_rows)
+    assert here.graph.x is weighted.x  # nothing is copied where it is already
 
 
 def test_all_parts_together_are_the_whole_graph(graph: Graph) -> None:

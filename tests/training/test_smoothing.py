@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 import torch
 import torch.nn.functional as F
+from torch import Tensor
 
 from dense import adjacency, normalise
-from graphs import awkward, normal
+from graphs import awkward, normal, toy_dataset, toy_graph
+from gwn import GWNError
+from gwn.data import make_splits
+from gwn.data.splits import stratified
+from gwn.models import model_spec
+from gwn.training import Experiment, TrainConfig, build_network, fit, run_experiment
+from gwn.training.metrics import cross_fitted
 from gwn.training.result import paired_gain
 from gwn.training.smoothing import OFF, Strength, choose_strength, correct_and_smooth
 from seeds import reseed
@@ -61,3 +71,33 @@ def test_a_gain_is_kept_only_above_its_interval() -> None:
     assert gain.mean == pytest.approx(0.2)
     assert gain.low is not None
     assert gain.low < 0 < gain.mean
+
+
+def test_one_validation_node_is_not_halved(tmp_path: Path) -> None:
+    """Then nothing is smoothed: a half without nodes has no score, and the run could not be written."""
+    with pytest.raises(GWNError, match="one validation node cannot be halved; label more nodes"):
+        cross_fitted(torch.zeros(2, 1, 2), torch.tensor([1]))
+    graph = toy_graph()
+    few = torch.full_like(graph.labels, -1)
+    few[:5] = graph.labels[:5]
+    dataset = toy_dataset(replace(graph, y=few))
+    splits = make_splits(dataset, "stratified", 1)
+    assert splits[0].val.numel() == 1
+    experiment = Experiment(
+        dataset=dataset,
+        model=model_spec("gcn"),
+        settings={"hidden_channels": 8},
+        config=TrainConfig(epochs=3, smooth="correct"),
+        splits=splits,
+    )
+    result, _ = run_experiment(experiment, tmp_path)
+    assert [run["status"] for run in result["runs"]] == ["ok"]
+
+
+def test_smoothing_is_no_epoch() -> None:
+    """Who listens to every epoch does not hear what validation chose to make of the best one."""
+    reseed(0)
+    graph, heard = toy_graph(), list[Tensor]()
+    split, config = stratified(graph.labels, 0), TrainConfig(epochs=4, smooth="correct", stopping="none")
+    model = build_network(model_spec("gcn"), {"hidden_channels": 8}, config, graph, split)
+    assert fit(model, graph, split, config, on_validation=heard.append).epochs == len(heard)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -11,6 +13,7 @@ from optuna.trial import FrozenTrial, TrialState, create_trial
 from torch import Tensor
 
 from gwn import GWNError
+from gwn.training import Fit
 from gwn.training.metrics import cross_fitted
 from gwn.tuning import Search
 from gwn.tuning.objective import SETTINGS, TRAINING
@@ -96,6 +99,20 @@ def test_the_epoch_is_chosen_as_training_chooses_it(
     monkeypatch.setitem(score_finalist.__globals__, "cross_fitted", watched)
     assert score_finalist(make_search(model="mlp"), finalist, 1).score is not None
     assert asked == [select]
+
+
+def test_a_smoothed_finalist_has_the_score_of_its_smoothed_answers(
+    make_search: MakeSearch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finalist, train = trial(0.9, 0.2), score_finalist.__globals__["fit"]
+    finalist.user_attrs[TRAINING]["smooth"] = "correct"
+
+    def watched(*given: Any, **named: Any) -> Fit:
+        fitted: Fit = train(*given, **named)
+        return replace(fitted, val=0.123)  # as no epoch scores
+
+    monkeypatch.setitem(score_finalist.__globals__, "fit", watched)
+    assert score_finalist(make_search(model="mlp"), finalist, 1).score == 0.123
 
 
 def test_one_that_cannot_be_trained_has_no_score(make_search: MakeSearch) -> None:

@@ -77,17 +77,23 @@ class Progress:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Checkpoint:
-    """Where a run stands, and the tensors to go on from there."""
+    """Where a run stands, and the tensors to go on from there.
+
+    generator         of the CPU
+    cuda_generator    of the model's device, where that is one; mps_generator likewise
+    """
 
     progress: Progress
     weights: dict[str, Tensor]
     moments: dict[str, Tensor]
     generator: Tensor
     cuda_generator: Tensor | None = None
+    mps_generator: Tensor | None = None
 
     @classmethod
     def of(cls, model: nn.Module, optimizer: torch.optim.Optimizer, progress: Progress) -> Checkpoint:
         """Where the run stands now; the tensors are those of the run, not copies."""
+        device = next(model.parameters()).device
         return cls(
             progress=progress,
             weights=model.state_dict(),
@@ -97,7 +103,8 @@ class Checkpoint:
                 for what, tensor in entry.items()
             },
             generator=torch.get_rng_state(),
-            cuda_generator=torch.cuda.get_rng_state() if torch.cuda.is_available() else None,
+            cuda_generator=torch.cuda.get_rng_state(device) if device.type == "cuda" else None,
+            mps_generator=torch.mps.get_rng_state() if device.type == "mps" else None,
         )
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
@@ -111,6 +118,8 @@ class Checkpoint:
             tensors["train_loss"] = torch.tensor(progress.train_loss, dtype=torch.float64)
         if self.cuda_generator is not None:
             tensors["cuda_generator"] = self.cuda_generator
+        if self.mps_generator is not None:
+            tensors["mps_generator"] = self.mps_generator
         groups = {"weights": self.weights, "best": progress.best.weights, "moments": self.moments}
         for group, members in groups.items():
             tensors.update({f"{group}.{name}": tensor for name, tensor in members.items()})
@@ -136,10 +145,11 @@ class Checkpoint:
             moments=_group(tensors, "moments"),
             generator=tensors["generator"],
             cuda_generator=tensors.get("cuda_generator"),
+            mps_generator=tensors.get("mps_generator"),
         )
 
     def restore(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> Progress:
-        """Bring model, optimiser and this process's random generator to where the run stood."""
+        """Bring model, optimiser and this process's random generators to where the run stood."""
         model.load_state_dict(self.weights)
         state: dict[int, dict[str, Tensor]] = {}
         for name, tensor in self.moments.items():
@@ -147,8 +157,11 @@ class Checkpoint:
             state.setdefault(int(index), {})[what] = tensor
         optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
         torch.set_rng_state(self.generator)
-        if self.cuda_generator is not None and torch.cuda.is_available():
-            torch.cuda.set_rng_state(self.cuda_generator)
+        device = next(model.parameters()).device
+        if self.cuda_generator is not None and device.type == "cuda":
+            torch.cuda.set_rng_state(self.cuda_generator, device)
+        if self.mps_generator is not None and device.type == "mps":
+            torch.mps.set_rng_state(self.mps_generator)
         return self.progress
 
 

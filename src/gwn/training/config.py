@@ -128,7 +128,12 @@ class TrainConfig:
         available = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
         if not available[kind]:
             raise GWNError(f"device {self.device!r} is not available on this machine; use --device cpu")
-        return torch.device(self.device)
+        if kind == "mps" and self.dtype == "float64":
+            raise GWNError("device mps has no float64; use dtype=float32")
+        try:
+            return torch.device(self.device)
+        except RuntimeError:
+            raise GWNError(f"{self.device!r} is no device; use cpu, cuda, cuda:1 or mps") from None
 
     @property
     def of_group(self) -> dict[str, float]:

@@ -126,11 +126,9 @@ class KnownLabels(nn.Module):
         if torch.equal(fingerprint(graph), self.graph.cpu()):
             return self, f"the labels of the {self.nodes.numel():,} training nodes are shown"
         nodes, classes = _labels_of(graph, class_names)
-        other = KnownLabels(
-            self.network, nodes, classes, self.num_classes, shown=self.shown, graph=fingerprint(graph)
-        ).to(self.strength.device)
-        other.strength.copy_(self.strength)
-        other.train(self.training)
+        other = KnownLabels(self.network, nodes, classes, self.num_classes, shown=self.shown, graph=fingerprint(graph))
+        other.strength = self.strength.clone()  # of its type too: float64 is not on every device
+        other.to(self.strength.device).train(self.training)
         what = f"the {nodes.numel():,} labels that it has are shown" if nodes.numel() else "it has no labels to show"
         return other, f"this is not the graph that the model was trained on: {what}"
 

@@ -284,6 +284,7 @@ def fit(
 def _smoothed(model: KnownLabels, graph: Graph, task: GraphTask, metric: str, fitted: Fit) -> Fit:
     """The trained network corrected and smoothed as validation likes it, in place, and what that gives."""
     model.eval()
+    task.on_validation = None  # this is no epoch, and validation has chosen it
 
     def answers(strength: Strength) -> Tensor:
         model.strength.copy_(torch.tensor(strength))
@@ -309,6 +310,10 @@ class GraphTask(Task):
         metric: str = "accuracy",
         on_validation: Callable[[Tensor], None] | None = None,
     ) -> None:
+        if config.batch_size > 0 and isinstance(model, BankGWN) and model.precompute:
+            raise GWNError(
+                "batch_size is for gwn-sym and gwn-plus with precompute=true; gwn-bank trains on all nodes at once"
+            )
         if config.batch_size > 0 and not (isinstance(model, GWN) and model.precompute):
             raise GWNError("batch_size needs a network with precompute=true, where a step costs what its nodes cost")
         if config.batch_size > 0 and config.partitions > 0:
@@ -449,7 +454,8 @@ def diverged(model: nn.Module, graph: Seen, epoch: int, loss: float) -> Diverged
     if any(not bool(torch.isfinite(p).all()) for p in model.parameters()):
         return Diverged(f"{start} because the weights are no longer finite; use a smaller lr")
     if isinstance(model, GWN):
-        norms = model.trajectory(graph.x, graph.edge_index, graph.edge_weight).double().square().sum((1, 2)).sqrt()
+        states = model.trajectory(graph.x, graph.edge_index, graph.edge_weight)
+        norms = states.cpu().double().square().sum((1, 2)).sqrt()
         finite = torch.isfinite(norms)
         reached = int(finite.sum()) - 1
         growth = float((norms[reached] / norms[0].clamp_min(1e-30)) ** (1 / max(1, reached)))

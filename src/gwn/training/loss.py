@@ -45,13 +45,17 @@ def balanced_weights(y: Tensor, classes: int, config: TrainConfig) -> Tensor | N
         return None
     if y.is_floating_point():
         raise GWNError("class_weights needs classes; here are numbers to predict: leave it out")
-    counts = torch.bincount(y, minlength=classes).double()
-    return torch.where(counts > 0, y.numel() / ((counts > 0).sum() * counts.clamp_min(1)), 0.0)
+    counts = torch.bincount(y.cpu(), minlength=classes).double()
+    weights = torch.where(counts > 0, y.numel() / ((counts > 0).sum() * counts.clamp_min(1)), 0.0)
+    return weights.to(y.device, torch.float32 if y.device.type == "mps" else torch.float64)
 
 
 @dataclass(frozen=True)
 class Scaling:
-    """A network learns `(y - mean) / spread`, with mean and deviation of the training nodes."""
+    """A network learns `(y - mean) / spread`, with mean and deviation of the training nodes.
+
+    All of it is computed on the CPU, in float64: Apple's devices have none.
+    """
 
     mean: float
     spread: float
@@ -61,16 +65,16 @@ class Scaling:
         """Of the training nodes' numbers; None for classes."""
         if not y.is_floating_point():
             return None
-        known = y[train.to(y.device)].double()
+        known = y[train.to(y.device)].cpu().double()
         return cls(mean=float(known.mean()), spread=float(known.std(correction=0)) or 1.0)
 
     def apply(self, y: Tensor, dtype: torch.dtype) -> Tensor:
         """On the scale of the network."""
-        return ((y.double() - self.mean) / self.spread).to(dtype)
+        return ((y.cpu().double() - self.mean) / self.spread).to(y.device, dtype)
 
     def restore(self, y: Tensor) -> Tensor:
-        """Targets [n] on the scale of the network as numbers in the units of the table."""
-        return y.double() * self.spread + self.mean
+        """Targets [n] on the scale of the network as numbers in the units of the table, in float64 on the CPU."""
+        return y.cpu().double() * self.spread + self.mean
 
     def undo(self, outputs: Tensor) -> Tensor:
         """The network's outputs [n, 1] as numbers [n] in the units of the table."""

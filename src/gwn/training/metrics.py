@@ -26,7 +26,7 @@ def roc_auc(logits: Tensor, y: Tensor) -> float:
         raise GWNError(f"ROC-AUC needs two classes; this graph has {logits.shape[1]}: use accuracy")
     if y.min() == y.max():
         raise GWNError("ROC-AUC needs both classes among the nodes it is computed on; use another split")
-    return float(roc_auc_score(y.cpu().numpy(), (logits[:, 1] - logits[:, 0]).double().cpu().numpy()))
+    return float(roc_auc_score(y.cpu().numpy(), (logits[:, 1] - logits[:, 0]).cpu().double().numpy()))
 
 
 def r2(outputs: Tensor, y: Tensor) -> float:
@@ -38,7 +38,7 @@ def r2(outputs: Tensor, y: Tensor) -> float:
 
     if y.min() == y.max():
         raise GWNError("R² needs at least two different numbers among the nodes it is computed on; label more nodes")
-    return float(r2_score(y.double().cpu().numpy(), outputs.reshape(-1).double().cpu().numpy()))
+    return float(r2_score(y.cpu().double().numpy(), outputs.reshape(-1).cpu().double().numpy()))
 
 
 @dataclass(frozen=True)
@@ -79,12 +79,14 @@ def cross_fitted(logits: Tensor, y: Tensor, metric: str = "accuracy", select: st
     The answers are those of every epoch, for instance. The nodes are halved at random; the one with the best score on
     one half (ties: lower loss), or with the lowest loss (ties: higher score) as `select` says, is scored on the other.
     """
-    score = METRICS[metric]
+    if y.numel() < 2:
+        raise GWNError("one validation node cannot be halved; label more nodes")
+    score, logits, y = METRICS[metric], logits.cpu(), y.cpu()  # numbers in their units are there already
     losses = torch.stack([losses_of_nodes(answer, y) for answer in logits])
     generator = torch.Generator().manual_seed(0)
     earned = []
     for _ in range(PAIRS):
-        order = torch.randperm(y.numel(), generator=generator).to(y.device)
+        order = torch.randperm(y.numel(), generator=generator)
         halves = order[: y.numel() // 2], order[y.numel() // 2 :]
         for choosing, scored in (halves, halves[::-1]):
             loss = losses[:, choosing].mean(1).tolist()

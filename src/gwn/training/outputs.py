@@ -59,7 +59,7 @@ class Outputs:
             return None
         from scipy.optimize import minimize_scalar
 
-        logits, y = self.val.double().cpu(), self.y_val.cpu()
+        logits, y = self.val.cpu().double(), self.y_val.cpu()
 
         def cost(log_t: float) -> float:
             return float(F.cross_entropy(logits / np.exp(log_t), y, reduction="sum")) + log_t**2 / 2
@@ -76,15 +76,15 @@ class Outputs:
 
 
 def probabilities(logits: Tensor, temperature: float | None = None) -> Tensor:
-    """`softmax(z / T)` in float64; without a temperature, T = 1."""
-    return (logits.double() / (temperature or 1.0)).softmax(1)
+    """`softmax(z / T)` in float64, on the CPU as not every device has it; without a temperature, T = 1."""
+    return (logits.cpu().double() / (temperature or 1.0)).softmax(1)
 
 
 def judge_numbers(predicted: Tensor, y: Tensor) -> dict[str, Any]:
     """Mean squared and mean absolute error, and R², in the units of the table."""
     from sklearn.metrics import mean_absolute_error, mean_squared_error, r2_score
 
-    truth, given = y.double().cpu().numpy(), predicted.double().cpu().numpy()
+    truth, given = y.cpu().double().numpy(), predicted.cpu().double().numpy()
     return {
         "mse": float(mean_squared_error(truth, given)),
         "mae": float(mean_absolute_error(truth, given)),
@@ -101,7 +101,7 @@ def judge_classes(logits: Tensor, y: Tensor, temperature: float) -> dict[str, An
     precision, recall, f1, support = precision_recall_fscore_support(truth, given, labels=classes, zero_division=0.0)
     present = support > 0
     seen = present | np.isin(classes, given)
-    calibrated, before = (probabilities(logits, t).cpu().numpy() for t in (temperature, 1.0))
+    calibrated, before = (probabilities(logits, t).numpy() for t in (temperature, 1.0))
     return {
         "precision": precision.tolist(),
         "recall": recall.tolist(),

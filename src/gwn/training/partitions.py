@@ -95,6 +95,7 @@ class Clusters:
     train      the training nodes
     per_step   how many parts a step sees
     arcs       the edges, those of part 0's sources first, then part 1's ...; part p's begin at `starts[p]`
+    home       where batches go; the graph itself is cut on the CPU
     """
 
     graph: Graph
@@ -103,6 +104,7 @@ class Clusters:
     per_step: int
     arcs: Tensor
     starts: Tensor
+    home: torch.device
     _kept: dict[int, Batch]
 
     @classmethod
@@ -112,13 +114,16 @@ class Clusters:
             raise GWNError(f"partitions_per_step must be between 1 and partitions={parts}; got {per_step}")
         if parts > graph.num_nodes:
             raise GWNError(f"{parts} partitions asked for, but the graph has {graph.num_nodes} nodes; use fewer")
+        home, graph, train = graph.x.device, graph.to("cpu"), train.cpu()
         adjacency = adjacency_of(graph.edge_index, graph.edge_weight, graph.num_nodes, dtype=torch.float32)
         owner = assign_rows(adjacency, parts, "metis")
         of_source = owner[graph.edge_index[0]]
         order = torch.argsort(of_source, stable=True)
         starts = torch.zeros(parts + 1, dtype=torch.int64)
         torch.cumsum(torch.bincount(of_source, minlength=parts), 0, out=starts[1:])
-        return cls(graph=graph, owner=owner, train=train, per_step=per_step, arcs=order, starts=starts, _kept={})
+        return cls(
+            graph=graph, owner=owner, train=train, per_step=per_step, arcs=order, starts=starts, home=home, _kept={}
+        )
 
     def epoch(self) -> Iterator[Batch]:
         """Every part once, `per_step` at a time, in random order; a batch without training nodes is left out."""
@@ -146,13 +151,13 @@ class Clusters:
         weight = self.graph.edge_weight
         subgraph = replace(
             self.graph,
-            x=take_rows(self.graph.x, nodes),
-            edge_index=ends[:, kept].contiguous(),
-            edge_weight=None if weight is None else weight[arcs][kept],
-            y=self.graph.labels[nodes],
+            x=take_rows(self.graph.x, nodes).to(self.home),
+            edge_index=ends[:, kept].contiguous().to(self.home),
+            edge_weight=None if weight is None else weight[arcs][kept].to(self.home),
+            y=self.graph.labels[nodes].to(self.home),
             node_ids=None,
         )
-        return subgraph, number[self.train[inside[self.train]]]
+        return subgraph, number[self.train[inside[self.train]]].to(self.home)
 
     def cut_share(self) -> float:
         """The share of edges that join two parts."""

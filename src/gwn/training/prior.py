@@ -102,7 +102,7 @@ def log_ratio(target: Tensor, train: Tensor) -> Tensor:
 def train_shares(y: Tensor, classes: int, weights: Tensor | None = None) -> Tensor:
     """pi_train [c] of the training nodes' classes `y`, as the loss with these class weights sees them."""
     counts = torch.bincount(y.cpu(), minlength=classes).double()
-    counts = counts if weights is None else counts * weights.to(counts)
+    counts = counts if weights is None else counts * weights.cpu().double()
     return counts / counts.sum()
 
 

@@ -86,6 +86,9 @@ def _score(search: Search, trial: FrozenTrial, split: Split, config: TrainConfig
     graph, epochs = search.on(split), list[Tensor]()
     model = build_network(search.model, trial.user_attrs[SETTINGS], config, graph, split)
     model.to(graph.x.device, config.torch_dtype)
-    fit(model, graph, split, config, search.dataset.metric, on_validation=lambda logits: epochs.append(logits.clone()))
+    metric = search.dataset.metric
+    fitted = fit(model, graph, split, config, metric, on_validation=lambda logits: epochs.append(logits.clone()))
+    if config.smooth != "none":  # no epoch has the smoothed answers; among their strengths `val` is cross-fitted
+        return fitted.val
     known = graph.labels[split.val.to(graph.labels.device)]
-    return cross_fitted(torch.stack(epochs), known, search.dataset.metric, config.select)
+    return cross_fitted(torch.stack(epochs), known, metric, config.select)
