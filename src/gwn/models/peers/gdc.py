@@ -102,12 +102,13 @@ def diffusion_matrix(
     def build() -> SparseMatrix:
         settings = {"nodes": num_nodes, "kernel": kernel, "strength": strength, "k": k, "epsilon": epsilon}
         inputs = [edge_index] if edge_weight is None else [edge_index, edge_weight]
-        transition = normalised_adjacency(
-            edge_index, edge_weight, num_nodes, dtype=torch.float64, self_loops="add"
-        ).matrix
+        on_cpu = (edge_index.cpu(), None if edge_weight is None else edge_weight.cpu())  # MPS has no float64
+        transition = normalised_adjacency(*on_cpu, num_nodes, dtype=torch.float64, self_loops="add").matrix
         arrays = cached_on_disk("diffusion", settings, inputs, lambda: _sparsified(transition, function, k, epsilon))
-        row, col, value = (torch.from_numpy(arrays[name]).to(edge_index.device) for name in ("row", "col", "value"))
-        return SparseMatrix(Pattern.from_sorted(row, col, (num_nodes, num_nodes)), value.to(dtype))
+        row, col, value = (torch.from_numpy(arrays[name]) for name in ("row", "col", "value"))
+        place = edge_index.device
+        pattern = Pattern.from_sorted(row.to(place), col.to(place), (num_nodes, num_nodes))
+        return SparseMatrix(pattern, value.to(dtype).to(place))
 
     return cached_by_graph(
         edge_index, edge_weight, ("diffusion", num_nodes, dtype, kernel, strength, k, epsilon), build

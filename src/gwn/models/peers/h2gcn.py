@@ -59,7 +59,7 @@ def second_neighbours(near: Adjacency) -> SparseMatrix:
     """`Â2`: nodes that two steps reach and neither none nor one does."""
     edges, nodes = near.edge_index, near.num_nodes
     degree = torch.bincount(edges[0], minlength=nodes)
-    paths = int((degree.double() ** 2).sum())
+    paths = int(degree.square().sum())
     if paths > LARGEST:
         raise GWNError(
             f"h2gcn takes graphs with at most {LARGEST} paths of length two (they are all listed); this one has {paths}"
