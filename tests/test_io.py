@@ -20,6 +20,7 @@ from gwn.io import (
     being_written,
     content_key,
     file_sha256,
+    machine_lock,
     read_json,
     read_weights,
     safe_name,
@@ -207,3 +208,14 @@ def test_no_name_leads_out_of_its_folder(tmp_path: Path, name: str) -> None:
     assert path.resolve().parent == tmp_path.resolve()
     write_atomic(path, b"content")
     assert file_sha256(path) == hashlib.sha256(b"content").hexdigest()
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="users have numbers on POSIX alone")
+def test_a_lock_needs_no_name_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a container that runs under a number of its own."""
+    for name in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.delenv(name, raising=False)
+    nameless: dict[int, Any] = {}
+    monkeypatch.setattr("pwd.getpwuid", nameless.__getitem__)
+    with machine_lock("of nobody").acquire(timeout=0):
+        pass

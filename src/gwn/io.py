@@ -63,7 +63,8 @@ def safe_name(name: str, longest: int = LONGEST_NAME) -> str:
 
 def machine_lock(what: str) -> FileLock:
     """The lock for `what`; its file lies in the temporary folder, so that results have no lock files beside them."""
-    key = content_key({"user": getpass.getuser(), "what": what})
+    user = os.getuid() if hasattr(os, "getuid") else getpass.getuser()  # in a container a user may have no name
+    key = content_key({"user": user, "what": what})
     return FileLock(Path(tempfile.gettempdir()) / f"gwn-{key}.lock", thread_local=False)
 
 

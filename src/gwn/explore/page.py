@@ -139,9 +139,8 @@ def _network(subject: Subject, drawn: Drawn) -> dict[str, Any]:
     signals = network_signals(network, graph)
     states = signals.states[:, drawn.nodes]
     frames = min(len(states), max(2, MOST_VALUES // states[0].numel()))
-    at = (
-        torch.linspace(0, network.num_steps, frames, dtype=torch.float64).round().long()
-    )  # the last state is one of them
+    # The last state is one of them: the answer is read from it.
+    at = torch.linspace(0, network.num_steps, frames, dtype=torch.float64).round().long()
     kept, found = states[at], analyse(network, graph)
     return {
         "model": subject.model,
