@@ -1,7 +1,7 @@
 """Where the milliseconds of a whole epoch go: the step by its parts, the evaluation, and what is left for bookkeeping.
 
-`python -m benchmarks epochs --out results/bench/epochs.json`, then `python -m benchmarks.epochs` writes the table of
-`docs/performance.md`. Processor time of one thread, by Python's profiler; the backward pass runs on the same thread.
+`python -m benchmarks epochs --out results/bench/epochs.json`. Processor time of one thread, by Python's profiler; the
+backward pass runs on the same thread.
 """
 
 from __future__ import annotations
@@ -17,11 +17,9 @@ from typing import Any
 import torch
 
 from benchmarks.competitors import adam, gwn_model
-from benchmarks.harness import Result, Settings, readable
-from benchmarks.page import Page, Parts
+from benchmarks.harness import Result, Settings
 from benchmarks.problem import problem_of
 from gwn.data import load_dataset, make_splits
-from gwn.paper.documents import markdown_table
 from gwn.training import TrainConfig
 from gwn.training.loop import Evaluation, GraphTask, Loss, node_loss, train_step, train_task
 
@@ -116,23 +114,3 @@ def step_parts(step: Callable[[], Any], repeats: int = 5) -> dict[str, float]:
     found["head, loss, checks"] = in_all - sum(found[part] for part in PLACES)
     found["random numbers"] = sum(figures[3] for (_, _, name), figures in spent.items() if name == DRAWS)
     return {part: 1e3 * taken / repeats for part, taken in found.items()}
-
-
-def table_of(part: str, parts: Parts) -> str:
-    """As measured."""
-    if part not in parts:
-        return f"*Not measured yet: run `python -m benchmarks {part} --out results/bench/epochs.json`.*"
-    measured = parts[part]["rows"]
-    cells = [[readable(value) for value in row.values()] for row in measured]
-    return markdown_table([list(measured[0]), *cells])
-
-
-PAGE = Page(
-    path=Path("docs/performance.md"),
-    results=Path("results/bench/epochs.json"),
-    command="python -m benchmarks.epochs",
-    tables={part: partial(table_of, part) for part in ("epochs", "together")},
-)
-
-if __name__ == "__main__":
-    PAGE.write()

@@ -16,10 +16,10 @@ Parts = Mapping[str, Mapping[str, Any]]
 
 @dataclass(frozen=True, kw_only=True)
 class Page:
-    """Where it is, the report it shows, the command that writes it, and a function from the report to each table."""
+    """Where it is, the reports it shows, the command that writes it, and a function from their parts to each table."""
 
     path: Path
-    results: Path
+    results: tuple[Path, ...]
     command: str
     tables: Mapping[str, Callable[[Parts], str]]
 
@@ -29,6 +29,11 @@ class Page:
             text = fill(text, self.command, name, table(parts))
         return text
 
+    def measured(self, root: Path = Path()) -> Parts:
+        """The parts of all its reports that are there."""
+        reports = [read_report(root / path) for path in self.results if (root / path).is_file()]
+        return {name: part for report in reports for name, part in report["parts"].items()}
+
     def write(self) -> None:
-        parts = read_report(self.results)["parts"] if self.results.is_file() else {}
-        write_atomic(self.path, self.filled(self.path.read_text(encoding="utf-8"), parts).encode())
+        text = self.filled(self.path.read_text(encoding="utf-8"), self.measured())
+        write_atomic(self.path, text.encode())

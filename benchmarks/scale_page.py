@@ -273,7 +273,7 @@ def machines_table(parts: Parts) -> str:
 
 PAGE = Page(
     path=Path("docs/scale.md"),
-    results=Path("results/bench/scale.json"),
+    results=(Path("results/bench/scale.json"),),
     command="python -m benchmarks.scale_page",
     tables={
         "targets": targets_table,

@@ -41,7 +41,7 @@ def targets_table(parts: Parts) -> str:
 
 PAGE = Page(
     path=Path("docs/performance.md"),
-    results=Path("results/bench/tables.json"),
+    results=(Path("results/bench/tables.json"),),
     command="python -m benchmarks.tables_page",
     tables={"own tables": own_tables_table, "targets of tables": targets_table},
 )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 import torch
 
-from benchmarks.epochs import PAGE, PLACES, epochs, table_of
+from benchmarks.epochs import PLACES, epochs
 from benchmarks.harness import Settings
+from benchmarks.performance_page import PAGE, table_of, targets_of
 from benchmarks.together import joined, side_by_side
 from gwn.data import load_dataset, make_splits
 from gwn.networks import GWN
@@ -26,7 +26,7 @@ def test_the_parts_of_a_step_add_up() -> None:
         assert min(row[part] for part in PLACES) > 0
         assert row["evaluation"] > 0
         assert row["step"] + row["evaluation"] + row["bookkeeping"] == pytest.approx(row["epoch"])
-    table = table_of("epochs", {"epochs": result.to_json()})
+    table = table_of("epochs", "epochs", {"epochs": result.to_json()})
     assert table.startswith("| dataset | model | epoch | step | features | wave |")
 
 
@@ -53,5 +53,15 @@ def test_copies_side_by_side_are_the_graph_alone() -> None:
 
 def test_the_page_is_what_the_results_say() -> None:
     page = (ROOT / PAGE.path).read_text(encoding="utf-8")
-    found = ROOT / PAGE.results
-    assert page == PAGE.filled(page, json.loads(found.read_text())["parts"] if found.is_file() else {})
+    assert page == PAGE.filled(page, PAGE.measured(ROOT))
+
+
+def test_a_missed_target_is_in_bold_and_a_part_that_was_not_measured_says_how() -> None:
+    shared = {"what": "times faster", "sign": ">=", "bar": 2.0}
+    verdicts = [
+        {"subject": "cora", "value": 2.5, "passed": True, **shared},
+        {"subject": "cs", "value": 1.5, "passed": False, **shared},
+    ]
+    table = targets_of("speed", {"speed": {"verdicts": verdicts}})
+    assert table.splitlines()[2] == "| times faster | at least 2 | 2.5 | **1.5** |"
+    assert "python -m benchmarks speed --out results/bench/speed.json" in targets_of("speed", {})

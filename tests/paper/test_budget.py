@@ -24,7 +24,7 @@ def record(trials: int = 24, splits: int = 2, patience: int = 50, test: float = 
         for n in range(3)
     ]
     return {
-        "recipe": {"trials": trials, "search_splits": splits},
+        "recipe": {"trials": trials, "search_splits": splits, "space": "peers"},
         "config": {"epochs": 200, "patience": patience},
         "search": {"trials": trials, "space": "peers", "validation": 0.8, "selected_on_test": None},
         "settings": settings,
@@ -57,6 +57,13 @@ def test_another_patience_is_no_equal_budget() -> None:
     said = budget_caption(found, [COLUMN])
     assert "UNEQUAL" in said
     assert "at most 200 epochs and a patience of 20 (GCN)" in said
+
+
+def test_a_column_whose_waves_are_held_to_shorter_times_says_so() -> None:
+    assert "shorter times" not in budget_caption(cells(gwn_fa=record()), [COLUMN])
+    short = record()
+    short["recipe"]["space"] = "standard-short"
+    assert "On Cora per-class the paper's networks" in budget_caption(cells(mlp=record(), gwn_fa=short), [COLUMN])
 
 
 def test_columns_of_different_length_say_their_own() -> None:
@@ -107,5 +114,5 @@ def test_corrected_cells_stand_beside_uncorrected_ones_and_say_so(tmp_path: Path
 
 
 def test_a_heading_names_a_metric_that_is_not_the_accuracy() -> None:
-    assert heading("minesweeper.published") == "Minesweeper published, ROC-AUC"
+    assert heading("minesweeper.published") == "Minesweeper published (ROC-AUC)"
     assert heading(COLUMN) == "Cora per-class"

@@ -144,8 +144,8 @@ def sentence(
 
 
 def listed(names: Sequence[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    """`a`, `a and b`, `a, b and c`; of none an empty string."""
+    return "".join(names) if len(names) < 2 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def by_reason(lost: Iterable[tuple[str, str]]) -> list[str]:

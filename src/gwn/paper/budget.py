@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gwn.compare.verdict import listed
 from gwn.data import DATASETS
 from gwn.paper.cell import FINAL_RUNS, ROWS
 from gwn.paper.compare import View
@@ -61,7 +62,7 @@ def heading(column: str) -> str:
     """A column's name in a table, with its metric where that is not the accuracy."""
     dataset, split = column.split(".")
     found = DATASETS[dataset]
-    return f"{found.title} {split}" + (", ROC-AUC" if found.metric == "roc-auc" else "")
+    return f"{found.title} {split}" + (" (ROC-AUC)" if found.metric == "roc-auc" else "")
 
 
 def spent_in(cells: Mapping[str, Mapping[str, View]], column: str) -> dict[Spent, list[str]]:
@@ -93,7 +94,19 @@ def budget_caption(cells: Mapping[str, Mapping[str, View]], columns: Sequence[st
         else ""
     )
     length = f" Every training has {next(iter(lengths))}." if len(lengths) == 1 else ""
-    return f"Search: {said or 'none yet'}.{rows}{length}"
+    shorter = listed([heading(column) for column in columns if _has_shorter_times(cells, column)])
+    times = (
+        f" On {shorter} the paper's networks and GWN+ are searched with shorter times than the paper's."
+        if shorter
+        else ""
+    )
+    return f"Search: {said or 'none yet'}.{rows}{length}{times}"
+
+
+def _has_shorter_times(cells: Mapping[str, Mapping[str, View]], column: str) -> bool:
+    """Whether a search in the column was held to a part of the paper's times."""
+    records = [of_row[column].record for of_row in cells.values()]
+    return any(record is not None and record["recipe"]["space"].endswith("-short") for record in records)
 
 
 def _said(found: Mapping[Spent, Sequence[str]], with_length: bool) -> str:

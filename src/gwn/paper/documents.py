@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from gwn.compare.verdict import listed
+from gwn.data import DATASETS
 from gwn.errors import GWNError
 from gwn.io import write_atomic
 from gwn.paper.budget import budget_caption, heading
@@ -179,14 +181,14 @@ def _on_published_splits(results: Path) -> list[str]:
     found = standing_of(cells, BEST, columns)
     if not found.columns:
         return []
-    shown = ", ".join(heading(column) for column in columns if entry[column].sees_labels)
+
+    def where(chosen: Callable[[View], bool]) -> str:
+        return listed([DATASETS[column.split(".")[0]].title for column in columns if chosen(entry[column])])
+
+    shown, single = where(lambda cell: cell.sees_labels), where(_is_classic)
     labels = f" Training labels are its input, and no peer's, on {shown}." if shown else ""
-    single = ", ".join(heading(column) for column in columns if _is_classic(entry[column]))
-    classic = (
-        f" On {single} its search chose one step and a sum: the network of the tuned GCN or GraphSAGE."
-        if single
-        else ""
-    )
+    network = "the network of the tuned GCN or GraphSAGE"
+    classic = f" On {single} its search chose one step and a sum: {network}." if single else ""
     return [
         f"- Beyond the paper, on {found.columns} columns with published splits, it is first on {found.first}, level "
         f"with the first on {found.tied} and behind on {found.columns - found.first - found.tied}.{labels}{classic}"
