@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from gwn.dimension import Dimension
@@ -40,7 +40,7 @@ class Space:
     own          whether a model's own dimensions come before `dimensions`, and instead of those for the same setting
     starts       what the first trials have beside the model's published settings, one mapping a trial
     own_starts   those of one model, after `starts`
-    classics     what the tuned classics were published with on the graph that is searched on: before all others
+    classic      what the tuned classics were published with on the graph that is searched on: before all others
     """
 
     name: str
@@ -49,7 +49,7 @@ class Space:
     own: bool = False
     starts: tuple[Mapping[str, Any], ...] = ()
     own_starts: OwnStarts = no_own_starts
-    classics: tuple[Mapping[str, Any], ...] = ()
+    classic: Mapping[str, Any] = field(default_factory=dict)
 
     def sample(self, trial: BaseTrial, model: ModelSpec, fixed: Mapping[str, Any]) -> dict[str, Any]:
         """A choice for every setting that the model has and that is not fixed, and the fixed ones."""
@@ -73,8 +73,9 @@ class Space:
         """What the model's first trials have, in their order."""
         on_rows = {"row_normalize": True} if self.name.endswith(ON_ROWS) else {}
         known = {*model.settings(), *(f.name for f in fields(TrainConfig))}
-        classics = [{**blocks, **classic, **on_rows} for classic in self.classics for blocks in model.classic]
-        every = (*classics, *self.starts, *self.own_starts(model))
+        published = {name: value for name, value in self.classic.items() if name in known}
+        classic = [{**blocks, **published, **on_rows} for blocks in model.classic if published]
+        every = (*classic, *self.starts, *self.own_starts(model))
         return tuple({name: value for name, value in start.items() if name in known} for start in every)
 
     def start(self, number: int, model: ModelSpec, fixed: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -125,7 +126,7 @@ class Space:
     def on(self, dataset: Dataset) -> Space:
         """The same space for this graph: where edges have a direction, networks that can follow it choose which."""
         dimensions = (*self.dimensions, _DIRECTION) if dataset.directed else self.dimensions
-        return replace(self, dimensions=dimensions, classics=published_settings(dataset))
+        return replace(self, dimensions=dimensions, classic=published_settings(dataset))
 
     def shortened(self, longest: float) -> Space:
         """The same space with waves that travel at most for the time `longest`."""
