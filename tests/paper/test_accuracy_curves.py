@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ def _panel(**curves: dict[float, float | None]) -> Panel:
             key=key.replace("_", "-"),
             x=tuple(points),
             y=tuple(points.values()),
+            low=tuple(points.values()),
             marks=tuple("diverged" if y is None else "" for y in points.values()),
         )
         for key, points in curves.items()
@@ -98,9 +100,11 @@ def test_depth_says_who_loses_how_much_and_who_diverges() -> None:
     cora = _panel(gwn_sym={2: 87.0, 64: None}, gwn_sym_rescaled={2: 87.0, 4: 88.0, 64: 86.5}, gcn={2: 88.0, 64: 40.0})
     said = depth.finding({"Cora": cora, "CiteSeer": _panel(gcn={2: 70.0, 64: 50.0})})
     assert said == (
-        "From its best depth to 64 layers GWN-sym diverges on Cora; GWN-sym, rescaled loses 1.5 points; "
-        "GCN loses 20.0 to 48.0 points. "
+        "From its best depth to 64 layers GWN-sym diverges on Cora; GWN-sym, rescaled loses 1.5 points on Cora; "
+        "GCN loses 20.0 to 48.0 points on Cora and CiteSeer. "
     )
+    few = replace(cora, series=tuple(replace(series, low=(None,) * len(series.x)) for series in cora.series))
+    assert depth.finding({"Cora": few}) == "From its best depth to 64 layers GWN-sym diverges on Cora. "
     assert depth.finding({"Cora": _panel(gcn={2: 88.0, 8: 80.0})}) == "", "nobody was measured so deep"
 
 

@@ -24,7 +24,7 @@ def measured(tests: Sequence[float], row: str = "mlp", paper: float | None = Non
     ]
     runs += [replace(NOTHING, run=n, split_hash=f"lost {n}") for n in range(diverged)]
     record: dict[str, Any] = {"runs": [run.to_json() for run in runs], "summary": summary_of_runs(runs)}
-    record |= {"search": None, "settings": {}, "config": {}}
+    record |= {"search": None, "settings": {}, "config": {}, "metric": "accuracy"}
     printed = None if paper is None else PaperValue(mean=paper)
     return View(cell=Cell(dataset="texas", split="geom", row=row), paper=printed, record=record)
 
@@ -38,6 +38,25 @@ def test_paired_differences_are_over_the_same_splits() -> None:
     assert outcome(paired(measured([0.8, 0.7]), measured([0.9, 0.8]))) == "loss"
     assert outcome(paired(measured([0.8, 0.7]), measured([0.7, 0.8]))) == "tie"
     assert paired(measured([0.8]), measured([0.9, 0.8])) is None
+
+
+def test_splits_that_share_their_training_nodes_are_no_independent_draws() -> None:
+    """Differences of 0 and 4 points, on average 2: over seeds of one split they are told apart from zero."""
+    ours, theirs = [0.50, 0.54] * 5, [0.50, 0.50] * 5
+    over_splits = paired(measured(ours), measured(theirs))
+    assert over_splits is not None
+    sd = math.sqrt(10 / 9) * 2.0
+    assert over_splits.low == pytest.approx(2.0 - 2.262157 * sd * math.sqrt(1 / 10 + 1), abs=1e-5)
+    assert outcome(over_splits) == "tie"
+    fixed = [measured(scores) for scores in (ours, theirs)]
+    for seen in fixed:
+        assert seen.record is not None
+        for run in seen.record["runs"]:
+            run |= {"split_hash": "the only one", "seed": run["run"]}
+    over_seeds = paired(*fixed)
+    assert over_seeds is not None
+    assert over_seeds.low == pytest.approx(2.0 - 2.262157 * sd / math.sqrt(10), abs=1e-5)
+    assert outcome(over_seeds) == "win"
 
 
 def test_a_cell_of_which_one_run_finished_has_no_figure() -> None:

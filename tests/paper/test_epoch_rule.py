@@ -47,4 +47,13 @@ def test_what_is_measured_is_kept_and_the_time_is(tmp_path: Path, monkeypatch: p
     assert line.startswith(CELL.name)
     assert list(gather(tmp_path, 60.0)) == []
     assert read_evidence(tmp_path).keys() == {CELL.name}
-    assert "| all | 1 |" in block(tmp_path)
+    assert "| 1 columns |  |" in block(tmp_path)
+
+
+def test_a_cell_that_was_measured_anew_is_tried_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = {**RECORD, "created": "before"}
+    monkeypatch.setattr(epoch_rule, "small_cells", lambda _: [(CELL, record)])
+    assert len(list(gather(tmp_path, 60.0))) == 1
+    record["created"] = "after"
+    assert len(list(gather(tmp_path, 60.0))) == 1
+    assert len(list(gather(tmp_path, 60.0))) == 0

@@ -33,7 +33,7 @@ class Difference:
 def corrected(
     differences: Sequence[float],
     tested: int,
-    trained: int,
+    trained: float,
     *,
     shares: bool = True,
     others: Sequence[Sequence[float]] = (),

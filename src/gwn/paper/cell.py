@@ -13,6 +13,8 @@ from gwn.training.prior import PRIORS
 
 OURS = ("gwn-sym", "gwn-fa", "gwn-plus", "gwn-bank-plus")
 """The rows that every other one is compared with."""
+PAPERS_OWN = ("gwn-sym", "gwn-fa")
+"""The rows of which the paper prints figures of its own."""
 BEST = "gwn-bank-plus"
 """Our entry: the row that a verdict is about."""
 

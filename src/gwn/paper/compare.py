@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from gwn.compare.verdict import corrected
 from gwn.pages.table import NOT_MEASURED, TableCell
 from gwn.paper.cell import ROWS, Cell
 from gwn.paper.printed import PaperValue
 from gwn.paper.records import read_cell
-from gwn.training.result import Summary, summarise
+from gwn.training.result import Summary
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,11 +137,35 @@ def view(results: Path, cell: Cell, paper: PaperValue | None = None) -> View:
     return View(cell=cell, paper=paper, record=read_cell(results, cell))
 
 
+PAIRED = (
+    "Paired differences have the 95 % interval of Nadeau and Bengio, because splits of one graph share most of their "
+    "training nodes; on one fixed split it is over seeds alone."
+)
+"""What captions say of `paired`."""
+
+
 def paired(first: View, second: View) -> Summary | None:
-    """`first - second` over the splits that both have, in points; None where they share fewer than two."""
+    """`first - second` over the runs that both have, in points; None where they share fewer than two.
+
+    The interval is that of `gwn compare`, see `corrected`: splits of one graph share most of their training nodes.
+    Where all runs have one fixed split it is over their seeds alone, and says nothing of other nodes.
+    """
     ours, theirs = first.scores, second.scores
-    both = [split for split in ours if split in theirs]
-    return summarise([ours[split] - theirs[split] for split in both]) if len(both) > 1 else None
+    both = [run for run in ours if run in theirs]
+    if len(both) < 2 or first.record is None:
+        return None
+    trained, _, tested = first.record["runs"][0]["split_sizes"]
+    overlapping = len({split for split, _ in both}) > 1
+    differences = [(ours[run] - theirs[run]) / 100 for run in both]
+    half, _, _ = corrected(
+        differences,
+        tested,
+        trained if overlapping else math.inf,
+        shares=first.record["metric"] == "accuracy",
+    )
+    mean, sd = float(np.mean(differences)), float(np.std(differences, ddof=1))
+    low, high = mean - half, mean + half
+    return Summary(mean=100 * mean, sd=100 * sd, low=100 * low, high=100 * high, count=len(both))
 
 
 def outcome(difference: Summary | None) -> str:

@@ -8,9 +8,9 @@ from statistics import median
 from gwn.data import DATASETS
 from gwn.html import Markup, fill, join
 from gwn.pages.charts import label_at, px, svg, ticks
-from gwn.paper.cell import BEST, OURS, ROWS
+from gwn.paper.cell import BEST, OURS, PAPERS_OWN, ROWS
 from gwn.paper.compare import View
-from gwn.paper.verdict import PAPERS_OWN, Cells, ranking
+from gwn.paper.verdict import Cells, ranking
 
 WIDTH, HEIGHT = 196.0, 158.0
 LEFT, RIGHT, TOP, BOTTOM = 26.0, 8.0, 8.0, 12.0

@@ -15,9 +15,6 @@ from gwn.paper.exhibits.accuracy import COLUMNS, UNMEASURED, views
 Cells = Mapping[str, Mapping[str, View]]
 """Row -> column -> cell."""
 
-PAPERS_OWN = ("gwn-sym", "gwn-fa")
-"""The rows of which the paper prints figures of its own."""
-
 KINDS = {"above": "beaten", "within": "met", "below": "missed", "": "not measured"}
 """What a verdict of `View` is called: the paper's figure is ..."""
 

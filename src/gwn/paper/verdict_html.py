@@ -9,11 +9,11 @@ from statistics import median
 from gwn.html import Markup, fill, join
 from gwn.pages.charts import px
 from gwn.paper.budget import heading
-from gwn.paper.cell import OURS, ROWS
+from gwn.paper.cell import OURS, PAPERS_OWN, ROWS
 from gwn.paper.compare import View
 from gwn.paper.exhibits.accuracy import COLUMNS
 from gwn.paper.ranking_chart import ranking_chart
-from gwn.paper.verdict import KINDS, PAPERS_OWN, Cells, all_cells, reservations, standing, tally
+from gwn.paper.verdict import KINDS, Cells, all_cells, reservations, standing, tally
 
 Tally = Mapping[str, Sequence[View]]
 ORDER = tuple(KINDS.values())
@@ -95,13 +95,13 @@ def _standings(cells: Cells, columns: Sequence[str]) -> Markup:
         if not found.columns:
             said = "not measured"
         else:
-            tied = f", level with the first on {found.tied} more" if found.tied else ""
+            tied = f", not told apart from the first on {found.tied} more" if found.tied else ""
             middle = median(place for place, _ in found.places)
             said = f"first on {found.first} of {found.columns} columns{tied}; median place {middle:g}"
         lines.append(fill('<li class="key $row"><b>$title</b> $said</li>', row=row, title=ROWS[row].title, said=said))
     return fill(
-        '<ul class="standings">$lines</ul><p class="soft">A column is a dataset and its split. Level: the paired '
-        "difference is not told apart from zero at 95 %.</p>",
+        '<ul class="standings">$lines</ul><p class="soft">A column is a dataset and its split. Not told apart: the '
+        "95 % interval of the paired difference holds zero.</p>",
         lines=join(lines),
     )
 

@@ -9,7 +9,7 @@ from gwn.data import DATASETS
 from gwn.pages.table import NOT_MEASURED
 from gwn.paper.budget import budget_caption, heading
 from gwn.paper.cell import BEST, BUDGETS, FINAL_RUNS, OURS, ROWS, WAVES_FIRST, Cell
-from gwn.paper.compare import Ranks, View, average_ranks, outcome, paired, view
+from gwn.paper.compare import PAIRED, Ranks, View, average_ranks, outcome, paired, view
 from gwn.paper.exhibit import Context, Exhibit
 from gwn.paper.printed import elsewhere, paper_value, place
 from gwn.paper.table import TableCell, TableData, words
@@ -59,7 +59,7 @@ def accuracy_table(
     return TableData(
         name=name,
         title=title,
-        caption=f"{PROTOCOL} {budget_caption(cells, columns)}",
+        caption=" ".join([PROTOCOL, budget_caption(cells, columns), *([PAIRED] if any(worth) else [])]),
         columns=("model", *map(heading, columns)),
         rows=tuple(rows),
         command=command,
@@ -112,7 +112,7 @@ def paired_table(name: str, command: str, cells: dict[str, dict[str, View]], col
         name=f"{name}-paired",
         title="On the same splits: wins / ties / losses against each model, and the mean difference in points",
         caption="A win is a column in which the 95 % interval of the paired difference over the final runs lies above "
-        "zero. No correction for many comparisons.",
+        f"zero. {PAIRED} No correction for many comparisons.",
         columns=("model", *(ROWS[ours].title for ours in OURS)),
         rows=tuple(rows),
         command=command,
@@ -171,7 +171,8 @@ def test_selected_table(
         name=f"{name}-selected-on-test",
         title="NOT A RESULT: what selecting on the test set would have claimed",
         caption="The best mean test score among the trials of the search (epochs still chosen on validation), which no "
-        "honest protocol may look at; for judging figures that were selected so.",
+        "honest protocol may look at; for judging figures that were selected so. It is over the one to three splits of "
+        "the search, the honest figure over the final ones, so it may be the lower one by chance.",
         columns=("model", *map(heading, columns)),
         rows=tuple(rows),
         command=command,
@@ -200,15 +201,18 @@ def planned(columns: Sequence[str]) -> tuple[tuple[Cell, ...], tuple[Cell, ...]]
 def uniform_table(results: Path, name: str, command: str, datasets: Sequence[str]) -> TableData:
     """The same settings on "uniform" splits, where 60 % of all nodes train, beside "per-class" ones."""
     columns = [f"{dataset}.{split}" for dataset in datasets for split in ("per-class", "uniform")]
-    rows, records = [], []
+    rows, records, searched = [], [], dict[str, dict[str, View]]()
     for row in filter(FULL.__contains__, WAVES_FIRST):
         cells = [view(results, Cell.of(column, row)) for column in columns]
         rows.append((words(ROWS[row].title), *(cell.shown() for cell in cells)))
         records += [cell.flat() for cell in cells]
+        searched[row] = {column: cell for column, cell in zip(columns, cells, strict=True) if "uniform" not in column}
+    per_class = [column for column in columns if "uniform" not in column]
     return TableData(
         name=f"{name}-uniform",
         title='Two readings of "60/20/20": 60 % of N/C of every class, or 60 % of all nodes',
-        caption=f"{PROTOCOL} Settings on uniform splits are those that a search on per-class splits found.",
+        caption=f"{PROTOCOL} Settings on uniform splits are those that a search on per-class splits found. "
+        f"{budget_caption(searched, per_class)}",
         columns=("model", *map(heading, columns)),
         rows=tuple(rows),
         command=command,
@@ -286,8 +290,7 @@ def base_models(context: Context) -> tuple[TableData, ...]:
         TableData(
             name=name,
             title="GCN against GWN-sym, FAGCN against GWN-fa (the paper's table 4)",
-            caption=f"{PROTOCOL} Differences are paired over the same splits, with their 95 % interval. "
-            f"{budget_caption(cells, PAIRED_COLUMNS)}",
+            caption=f"{PROTOCOL} {PAIRED} {budget_caption(cells, PAIRED_COLUMNS)}",
             columns=("model", *map(heading, PAIRED_COLUMNS)),
             rows=tuple(rows),
             command=f"gwn reproduce {name}",

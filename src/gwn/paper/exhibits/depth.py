@@ -154,31 +154,36 @@ def last_features(network: nn.Module, graph: Graph) -> Tensor:
 
 CAPTION = (
     "Test accuracy (mean, and for the coloured curves its 95 % interval from three runs on) and Dirichlet energy "
-    "tr(X'(I - A)X)/||X||² of the features that the last linear map sees, against the number of layers; tau = 1, so a "
-    "layer is a step of the wave. All are {width} wide; the other settings are those that each model's search chose at "
-    "a depth of its own{default}, not chosen again for each depth. Dotted: the best peer of the tables. Crosses below: "
-    "every run diverged, as float32 does where a wave grows without bound; a white cross on a point: some did. "
-    "GWN-sym, rescaled, is the same network divided by its growth."
+    "tr(X'(I - A)X)/||X||² of the features that the last linear map sees (of one run), against the number of layers; "
+    "tau = 1, so a layer is a step of the wave. All are {width} wide; the other settings are those that each model's "
+    "search chose at a depth of its own{default}, not chosen again for each depth. Dotted: the best peer of the "
+    "tables. Crosses below: every run diverged, as float32 does where a wave grows without bound; a white cross on a "
+    "point: some did. GWN-sym, rescaled, is the same network divided by its growth."
 )
 IN_WORDS = ("gwn-sym", "gwn-sym-rescaled", "gwn-fa", "physical", "gcn")
 """The curves that the caption's first sentence is about."""
 
 
 def finding(accuracies: Mapping[str, Panel]) -> str:
-    """What becomes of a model from its best depth to the paper's deepest, on all datasets that were gone so far."""
+    """What becomes of a model from its best depth to the paper's deepest, where points have an interval: of fewer runs
+    nothing is said."""
     said = []
     for model in (model for model in MODELS if model.key in IN_WORDS):
-        losses, diverged = [], []
+        losses, diverged = dict[str, float](), []
         for title, panel in accuracies.items():
             curves = [series for series in panel.series if series.key == model.key]
             at = {x or 0.0: (y, mark) for s in curves for x, y, mark in zip(s.x, s.y, s.marks, strict=True)}
-            y, mark = at.get(float(DEPTHS[-1]), (None, ""))
-            best = max((value for x, (value, _) in at.items() if value is not None and x <= DEPTHS[-1]), default=None)
-            if mark == ALL_DIVERGED:
+            known = {
+                x or 0.0: y
+                for s in curves
+                for x, y, low in zip(s.x, s.y, s.low, strict=True)
+                if y is not None and low is not None and (x or 0.0) <= DEPTHS[-1]
+            }
+            if at.get(float(DEPTHS[-1]), (None, ""))[1] == ALL_DIVERGED:
                 diverged.append(title)
-            elif y is not None and best is not None:
-                losses.append(best - y)
-        parts = [f"loses {_span(losses)} points"] if losses else []
+            elif (last := known.get(float(DEPTHS[-1]))) is not None:
+                losses[title] = max(known.values()) - last
+        parts = [f"loses {_span([*losses.values()])} points on {listed([*losses])}"] if losses else []
         parts += [f"diverges on {listed(diverged)}"] if diverged else []
         if parts:
             said.append(f"{model.label} {' and '.join(parts)}")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gwn.paper.budget import heading
 from gwn.paper.cell import ROWS, WAVES_FIRST, Cell
-from gwn.paper.compare import View, outcome, paired, view
+from gwn.paper.compare import PAIRED, View, outcome, paired, view
 from gwn.paper.exhibit import Context, Exhibit
 from gwn.paper.table import TableCell, TableData, words
 from gwn.training.prior import PRIORS
@@ -59,8 +59,8 @@ def compute(context: Context) -> tuple[TableData, ...]:
             name=EXHIBIT.name,
             title="What correcting the label shift of per-class splits is worth",
             caption="Mean ± sd of the test score over the final runs, its 95 % interval, and the paired difference to "
-            "the uncorrected runs on the same splits. A corrected cell has a search of its own, as large as the "
-            "uncorrected one has, and epochs are chosen after the correction. validation: shares counted among "
+            f"the uncorrected runs on the same splits. {PAIRED} A corrected cell has a search of its own, as large as "
+            "the uncorrected one has, and epochs are chosen after the correction. validation: shares counted among "
             "validation labels, cross-fitted; em: estimated from the answers, no label beyond the training ones is "
             "read; calibrated: biases and a factor that validation labels make most likely, cross-fitted. A run whose "
             "estimate did not converge counts as diverged. – was not measured. Corrected figures compare with "

@@ -15,7 +15,7 @@ from gwn.data import DATASETS
 from gwn.models import model_spec
 from gwn.networks import GWN
 from gwn.paper.accuracy_curve import accuracy_series, best_peer, peer_line, runs_a_point
-from gwn.paper.cell import BUDGETS, TAUS, Cell
+from gwn.paper.cell import BUDGETS, PAPERS_OWN, TAUS, Cell
 from gwn.paper.curve_data import Axis, CurveData, Panel, Series, numbers
 from gwn.paper.exhibit import Context, Exhibit
 from gwn.paper.records import read_cell
@@ -102,9 +102,6 @@ class StepPoint(NamedTuple):
         """Of one run, about: edges times steps, and four times as much with attention, whose steps are not fixed."""
         spec = DATASETS[self.dataset]
         return (spec.nodes + spec.edges) / self.tau * (1 if self.model.key == "gwn-sym" else 4)
-
-
-PAPERS_OWN = ("gwn-sym", "gwn-fa")
 
 
 def points(datasets: Sequence[str]) -> list[StepPoint]:
