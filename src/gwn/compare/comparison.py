@@ -356,7 +356,9 @@ def _effort(course: Course) -> list[str]:
     """How equal the search was, and what the time cut."""
     title = {spec.name: spec.title for spec in course.specs}
     most = max(search.limit for search in course.searches.values())
-    found = [f"At most {most} trials a model, in equal shares of the time."]
+    again = any(trial.again for search in course.searches.values() for trial in search.trials)
+    besides = ", besides cut ones that were tried again" if again else ""
+    found = [f"At most {most} trials a model{besides}, in equal shares of the time."]
     if course.narrowed:
         last = listed([title[name] for name in course.searches if name in course.searching])
         found.append(
