@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.special import ndtri
+from scipy.stats import rankdata
 
 from graphs import toy_graph
 from gwn.compare import blend
-from gwn.compare.blend import Blend, Classes, Said, choose_weights, make_blend, mixed, nodes_aside
+from gwn.compare.blend import Blend, Classes, Said, choose_weights, interval_of, make_blend, mixed, nodes_aside
 from gwn.data import Dataset, make_splits
 from gwn.training.outputs import Floats
+from gwn.training.result import summarise
 
 
 def certain(y: Classes, wrong: slice) -> Floats:
@@ -97,3 +101,45 @@ def test_a_blend_is_left_only_where_the_best_model_is_told_apart_as_better(
     unsure = np.where(certain(y, slice(0, 0)) > 0.5, 0.6, 0.4)  # right about every node
     found = answered(monkeypatch, dataset, {"unsure": unsure, "sure": sure})
     assert (len(found.weights) > 1) == taken, "one node in sixty decides nothing"
+
+
+@pytest.mark.parametrize("kind", ["exponential", "normal"])
+@pytest.mark.parametrize("positives", [20, 100, 1980])
+def test_the_interval_of_an_area_under_the_curve_covers_it(kind: str, positives: int) -> None:
+    """Scores are drawn so that the area is 0.9; the interval of a share of 2000 nodes misses it."""
+    rng, area, nodes, draws = np.random.default_rng(0), 0.9, 2000, 400
+    y = (np.arange(nodes) < positives).astype(np.int64)
+    covered, of_shares = 0, 0
+    for _ in range(draws):
+        if kind == "normal":
+            scores = rng.normal(size=nodes) + 2**0.5 * ndtri(area) * y
+        else:
+            scores = rng.exponential(size=nodes) * np.where(y, area / (1 - area), 1.0)
+        above = rankdata(scores)[:positives].sum() - positives * (positives + 1) / 2
+        found = float(above / (positives * (nodes - positives)))
+        low, high = interval_of("roc-auc", found, y)
+        assert 0 <= low < found < high <= 1
+        covered += low <= area <= high
+        share = summarise([found, found], [nodes])
+        assert share is not None
+        assert share.low is not None
+        assert share.high is not None
+        of_shares += share.low <= area <= share.high
+    # the variance is that of exponential scores with few positives, and errs on the wide side for the others
+    exact = kind == "exponential" and positives < 1000
+    assert 0.93 <= covered / draws <= (0.97 if exact else 1.0)
+    assert of_shares / draws < 0.7
+
+
+@pytest.mark.parametrize("area", [0.0, 1.0])
+def test_the_interval_of_a_perfect_area_has_a_width(area: float) -> None:
+    low, high = interval_of("roc-auc", area, np.arange(40) // 20)
+    assert area in (low, high)
+    assert 0.05 < high - low < 0.2
+
+
+def test_a_blend_says_the_interval_of_its_area(monkeypatch: pytest.MonkeyPatch) -> None:
+    dataset = replace(toy(), metric="roc-auc")
+    y = dataset.graph.labels.numpy()
+    together = answered(monkeypatch, dataset, {"a": certain(y, slice(0, 60, 3))}).together
+    assert (together["low"], together["high"]) == interval_of("roc-auc", together["mean"], y)

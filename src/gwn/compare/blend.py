@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import ndtri
 
 from gwn.compare.verdict import listed
 from gwn.data import Dataset, Split
@@ -114,16 +116,15 @@ def make_blend(dataset: Dataset, splits: Sequence[Split], folders: Mapping[str, 
         asked[nodes] += 1
     tested = np.flatnonzero(asked)
     mean = _score(dataset, total[tested] / asked[tested, None], y[tested])
-    interval = summarise([mean, mean], [tested.size])
-    assert interval is not None
+    low, high = interval_of(dataset.metric, mean, y[tested])
     return Blend(
         weights=weights,
         val=tuple(blended),
         test=tuple(_score(dataset, mixed(one.test, weights), one.y_test) for one in said),
         together={
             "mean": mean,
-            "low": interval.low,
-            "high": interval.high,
+            "low": low,
+            "high": high,
             "tested": int(tested.size),
             "aside": bool(aside.size),
         },
@@ -137,6 +138,45 @@ def _scores(dataset: Dataset, said: Sequence[Said], weights: Sequence[Mapping[st
 
 def _score(dataset: Dataset, shares: Floats, y: Classes) -> float:
     return METRICS[dataset.metric](torch.from_numpy(shares).clamp_min(1e-300).log(), torch.from_numpy(y))
+
+
+def interval_of(metric: str, score: float, y: Classes) -> tuple[float, float]:
+    """The 95 % interval of one score on nodes of these classes; an area under the ROC curve is no share of them."""
+    if metric == "roc-auc":
+        first, second = np.bincount(y, minlength=2).tolist()
+        return area_interval(score, first, second)
+    of_shares = summarise([score, score], [y.size])
+    assert of_shares is not None
+    assert of_shares.low is not None
+    assert of_shares.high is not None
+    return of_shares.low, of_shares.high
+
+
+def area_interval(area: float, first: int, second: int) -> tuple[float, float]:
+    """The 95 % interval of an area A under the ROC curve, by the nodes of either class: all a with (A - a)² <= z² V(a).
+
+    The variance is that of Hanley and McNeil (1982), with m nodes of the rarer class and n of the other:
+
+        V(a) = (a (1 - a) + (m - 1) min(P, Q) + (n - 1) max(P, Q)) / (m n),
+        P = a / (2 - a) - a²,   Q = 2 a² / (1 + a) - a²
+
+    They have P with the positives, which is right for scores of exponential distributions. For normal ones and few
+    negatives that covers as rarely as 56 %: here the rarer class is always the one that decides more. V at `a` and not
+    at A gives a width to an area of 1, as in Wilson's interval of a share. On simulated scores of both kinds, 5 to 1980
+    nodes of a class and areas of 0.6 to 0.995, it covers 92 to 100 %. On the logit of the area, this variance and
+    DeLong's cover 46 and 29 % of areas of 0.995 with 20 positives of 2000.
+    """
+    rarer, other, z = min(first, second), max(first, second), float(ndtri(0.975))
+
+    def beyond(guess: float, found: float) -> float:
+        p, q = guess / (2 - guess) - guess**2, 2 * guess**2 / (1 + guess) - guess**2
+        variance = guess * (1 - guess) + (rarer - 1) * min(p, q) + (other - 1) * max(p, q)
+        return (found - guess) ** 2 - z**2 * variance / (rarer * other)
+
+    def lower(found: float) -> float:  # just below it, as V is 0 at an area of 1
+        return float(brentq(beyond, 0.0, found * (1 - 1e-9), args=(found,))) if found > 0 else 0.0
+
+    return lower(area), 1 - lower(1 - area)  # V(a) = V(1 - a)
 
 
 def choose_weights(said: Sequence[Said]) -> dict[str, float]:
