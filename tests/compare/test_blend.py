@@ -19,9 +19,9 @@ from gwn.training.result import summarise
 
 
 def certain(y: Classes, wrong: slice) -> Floats:
-    """Nine tenths for the right one of two classes, and two tenths for the nodes `wrong`."""
+    """Nine tenths for the right one of two classes, and three tenths for the nodes `wrong`."""
     right = np.full(y.size, 0.9)
-    right[wrong] = 0.2
+    right[wrong] = 0.3
     found = np.empty((y.size, 2))
     found[np.arange(y.size), y], found[np.arange(y.size), 1 - y] = right, 1 - right
     return found
@@ -52,15 +52,20 @@ def toy(split: str = "tenfold") -> Dataset:
     )
 
 
-def answered(monkeypatch: pytest.MonkeyPatch, dataset: Dataset, answers: dict[str, Floats]) -> Blend:
-    """The blend of models that say this about every node in every run."""
+def answered(
+    monkeypatch: pytest.MonkeyPatch,
+    dataset: Dataset,
+    answers: dict[str, Floats],
+    of_val: dict[str, Floats] | None = None,
+) -> Blend:
+    """The blend of models that say this about every node in every run, something else where they validate if given."""
     splits, y = make_splits(dataset, None, 10), dataset.graph.labels.numpy()
     aside = nodes_aside(dataset, splits)
 
     def listen(*_: object) -> list[Said]:
         return [
             Said(
-                val={name: answer[split.val.numpy()] for name, answer in answers.items()},
+                val={name: answer[split.val.numpy()] for name, answer in (of_val or answers).items()},
                 test={name: answer[split.test.numpy()] for name, answer in answers.items()},
                 aside={name: answer[aside] for name, answer in answers.items()},
                 y_val=y[split.val.numpy()],
@@ -82,12 +87,30 @@ def test_a_blend_is_taken_where_validation_likes_it_and_says_how_good_it_is(
     y, aside = dataset.graph.labels.numpy(), nodes_aside(dataset, make_splits(dataset, None, 10))
     a, b = certain(y, slice(0, 60, 3)), certain(y, slice(1, 60, 3))
     found = answered(monkeypatch, dataset, {"a": a, "b": a if alike else b})
-    assert dict(found.weights) == pytest.approx({"a": 1.0} if alike else {"a": 0.5, "b": 0.5})
+    assert dict(found.weights) == pytest.approx({"a": 1.0} if alike else {"a": 0.5, "b": 0.5}, abs=0.1)
     assert found.title({"a": "A", "b": "B"}) == ("A" if alike else "Blend of A and B")
     assert found.together["tested"] == tested, "ten runs test every node, or a twentieth of either class is set aside"
     assert found.together["aside"] == (split == "set-aside")
     right = np.arange(60) % 3 != 0 if alike else np.ones(60)
     assert found.together["mean"] == pytest.approx(np.mean(right[aside] if aside.size else right))
+
+
+def test_a_node_is_tested_with_weights_that_it_did_not_choose(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The test nodes of the first split make `b` share the weight, where others validate on them; it is wrong there."""
+    dataset = toy()
+    y, tested = dataset.graph.labels.numpy(), make_splits(dataset, None, 1)[0].test.numpy()
+
+    def says(elsewhere: float, there: float) -> Floats:
+        right = np.full(y.size, elsewhere)
+        right[tested] = there
+        return np.where(np.arange(2) == y[:, None], right[:, None], 1 - right[:, None])
+
+    of_val = {"a": says(0.7, 1e-12), "b": says(0.51, 0.999)}
+    found = answered(monkeypatch, dataset, {"a": says(0.7, 0.7), "b": says(0.51, 0.01)}, of_val)
+    assert dict(found.weights) == pytest.approx({"a": 2 / 3, "b": 1 / 3}, abs=0.1)
+    assert mixed({"a": says(0.7, 0.7), "b": says(0.51, 0.01)}, found.weights)[tested, y[tested]].max() < 0.5
+    assert found.test == (1.0,) * 10
+    assert found.together["mean"] == 1.0
 
 
 @pytest.mark.parametrize(("wrong", "taken"), [(slice(0, 1), True), (slice(0, 60, 4), False)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +33,12 @@ ROUNDS = 12
 class Blend:
     """Weights by model, the largest first, and what they earn; a single model has all the weight.
 
-    val, test   a score for each final split, that of validation with the weights that the other splits choose
+    val, test   a score for each final split: of validation with the weights that the other splits choose, of test with
+                those that the validation nodes choose which are not among its test nodes
     together    the score of all runs together and its 95 % interval: on the labelled nodes that no split has, if there
                 are any (`aside`); else each of the `tested` nodes is answered by the mean of those runs that had it
-                among their test nodes, which are fewer than all and so answer worse
+                among their test nodes, which are fewer than all and so answer worse, with weights as for `test`
+                (`weighed_apart`; records of before have no such entry, and one choice of weights for all nodes)
     """
 
     weights: Mapping[str, float]
@@ -108,11 +110,14 @@ def make_blend(dataset: Dataset, splits: Sequence[Split], folders: Mapping[str, 
     lost = paired_gain(alone, blended)
     if len(weights) == 1 or lost.kept or (lost.count == 1 and lost.mean > 0):
         weights, blended = best, alone
+        unseen = [best] * len(said)
+    else:
+        unseen = [choose_weights(without_tested(said, splits, place)) for place in range(len(said))]
     y, asked = dataset.graph.labels.cpu().numpy(), np.zeros(dataset.graph.num_nodes)
     total, aside = np.zeros((asked.size, dataset.graph.num_classes)), nodes_aside(dataset, splits)
-    for one, split in zip(said, splits, strict=True):
-        nodes, answer = (aside, one.aside) if aside.size else (split.test.numpy(), one.test)
-        total[nodes] += mixed(answer, weights)
+    for one, split, apart in zip(said, splits, unseen, strict=True):
+        nodes = aside if aside.size else split.test.numpy()
+        total[nodes] += mixed(one.aside, weights) if aside.size else mixed(one.test, apart)
         asked[nodes] += 1
     tested = np.flatnonzero(asked)
     mean = _score(dataset, total[tested] / asked[tested, None], y[tested])
@@ -120,15 +125,31 @@ def make_blend(dataset: Dataset, splits: Sequence[Split], folders: Mapping[str, 
     return Blend(
         weights=weights,
         val=tuple(blended),
-        test=tuple(_score(dataset, mixed(one.test, weights), one.y_test) for one in said),
+        test=tuple(
+            _score(dataset, mixed(one.test, apart), one.y_test) for one, apart in zip(said, unseen, strict=True)
+        ),
         together={
             "mean": mean,
             "low": low,
             "high": high,
             "tested": int(tested.size),
             "aside": bool(aside.size),
+            "weighed_apart": True,
         },
     )
+
+
+def without_tested(said: Sequence[Said], splits: Sequence[Split], place: int) -> list[Said]:
+    """What is said about validation, without the test nodes of split `place`: other splits validate on some of them.
+
+    Its own validation nodes are left in any case, as a split tests none of them.
+    """
+    found = []
+    for one, split in zip(said, splits, strict=True):
+        kept = ~torch.isin(split.val, splits[place].test).numpy()
+        val = {name: answer[kept] for name, answer in one.val.items()}
+        found.append(replace(one, val=val, y_val=one.y_val[kept]))
+    return found
 
 
 def _scores(dataset: Dataset, said: Sequence[Said], weights: Sequence[Mapping[str, float]]) -> list[float]:

@@ -75,7 +75,7 @@ class Comparison:
     record   the file that has all of this and every trial
     runs     final splits of the models that were searched to the end
     predictor   what was saved: its `title`, its `members` (model, run folder, weight), each as the mean of its final
-                runs, and how good all of them are `together` (mean, low, high, tested, aside); see `gwn.compare.blend`
+                runs, and how good all of them are `together`; see `gwn.compare.blend`
     seconds  how long it took; `time` is what was given
     notes    what a reader should know: what was left out, cut or stopped
     """
