@@ -10,10 +10,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from commands import Command
+from gwn.cli.compare import _together
+from gwn.training.metrics import METRICS
 
 SMALL = ("--set", "hidden_channels=4", "--set", "epochs=12")
 QUICK = ("--models", "majority,mlp", "--trials", "3", "--runs", "2", "--time", "10m", "--jobs", "1", *SMALL)
@@ -89,3 +92,22 @@ def test_what_was_tuned_on_tables_is_found_by_training_on_them(tables: tuple[Pat
     assert result["training"]["epochs"] == 12
     other = command("train", *own(tables)[:-2], "--model", "mlp", "--runs", "1", *SMALL, "--json")
     assert "tuned settings" not in other.stderr, "other columns are other data"
+
+
+@pytest.mark.parametrize(
+    ("more", "weights", "nodes"),
+    [
+        ({"aside": True, "weighed_apart": True}, (0.5, 0.5), "60 nodes that were set aside from the beginning"),
+        ({"weighed_apart": True}, (0.5, 0.5), "its label (settings and models were chosen on validation nodes of all"),
+        ({}, (1.0,), "its label (settings and models were chosen on validation nodes of all"),
+        ({}, (0.5, 0.5), "its label (settings, models and weights were chosen on validation nodes of all"),
+    ],
+    ids=["aside", "weighed apart", "one model of before", "blend of before"],
+)
+def test_what_chose_is_said_with_the_score(more: dict[str, Any], weights: tuple[float, ...], nodes: str) -> None:
+    """Records of before chose one blend's weights on all validation nodes, those that others test among them."""
+    together = {"mean": 0.8, "low": 0.7, "high": 0.9, "tested": 60, "aside": False, **more}
+    members = [{"model": "mlp", "folder": "mlp", "weight": weight} for weight in weights]
+    said = _together({"title": "It", "members": members, "together": together}, METRICS["accuracy"])
+    assert nodes in said
+    assert said.endswith(": 80.0 (95 % interval 70.0 to 90.0).")

@@ -134,10 +134,12 @@ def _together(predictor: Mapping[str, Any], metric: Metric) -> str:
     weights = ", ".join(f"{100 * member['weight']:.0f} %" for member in members)
     shares = f" ({weights})" if len(members) > 1 else ""
     interval = f"95 % interval {metric.text(said['low'], 1)} to {metric.text(said['high'], 1)}"
+    chosen = "settings and models" if said.get("weighed_apart") or len(members) == 1 else "settings, models and weights"
     nodes = (
         f"{said['tested']:,} nodes that were set aside from the beginning"
         if said.get("aside")
-        else f"{said['tested']:,} nodes that were tested, each answered by the runs that had not seen its label"
+        else f"{said['tested']:,} nodes that were tested, each answered by the runs that had not seen its label "
+        f"({chosen} were chosen on validation nodes of all splits, which may be among them)"
     )
     return (
         f"Saved: {predictor['title']}{shares}, the mean over the final runs. On the {nodes}: "

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import ndtri
 
 from gwn.compare.verdict import listed
 from gwn.data import Dataset, Split
@@ -31,10 +33,12 @@ ROUNDS = 12
 class Blend:
     """Weights by model, the largest first, and what they earn; a single model has all the weight.
 
-    val, test   a score for each final split, that of validation with the weights that the other splits choose
+    val, test   a score for each final split: of validation with the weights that the other splits choose, of test with
+                those that the validation nodes choose which are not among its test nodes
     together    the score of all runs together and its 95 % interval: on the labelled nodes that no split has, if there
                 are any (`aside`); else each of the `tested` nodes is answered by the mean of those runs that had it
-                among their test nodes, which are fewer than all and so answer worse
+                among their test nodes, which are fewer than all and so answer worse, with weights as for `test`
+                (`weighed_apart`; records of before have no such entry, and one choice of weights for all nodes)
     """
 
     weights: Mapping[str, float]
@@ -106,28 +110,46 @@ def make_blend(dataset: Dataset, splits: Sequence[Split], folders: Mapping[str, 
     lost = paired_gain(alone, blended)
     if len(weights) == 1 or lost.kept or (lost.count == 1 and lost.mean > 0):
         weights, blended = best, alone
+        unseen = [best] * len(said)
+    else:
+        unseen = [choose_weights(without_tested(said, splits, place)) for place in range(len(said))]
     y, asked = dataset.graph.labels.cpu().numpy(), np.zeros(dataset.graph.num_nodes)
     total, aside = np.zeros((asked.size, dataset.graph.num_classes)), nodes_aside(dataset, splits)
-    for one, split in zip(said, splits, strict=True):
-        nodes, answer = (aside, one.aside) if aside.size else (split.test.numpy(), one.test)
-        total[nodes] += mixed(answer, weights)
+    for one, split, apart in zip(said, splits, unseen, strict=True):
+        nodes = aside if aside.size else split.test.numpy()
+        total[nodes] += mixed(one.aside, weights) if aside.size else mixed(one.test, apart)
         asked[nodes] += 1
     tested = np.flatnonzero(asked)
     mean = _score(dataset, total[tested] / asked[tested, None], y[tested])
-    interval = summarise([mean, mean], [tested.size])
-    assert interval is not None
+    low, high = interval_of(dataset.metric, mean, y[tested])
     return Blend(
         weights=weights,
         val=tuple(blended),
-        test=tuple(_score(dataset, mixed(one.test, weights), one.y_test) for one in said),
+        test=tuple(
+            _score(dataset, mixed(one.test, apart), one.y_test) for one, apart in zip(said, unseen, strict=True)
+        ),
         together={
             "mean": mean,
-            "low": interval.low,
-            "high": interval.high,
+            "low": low,
+            "high": high,
             "tested": int(tested.size),
             "aside": bool(aside.size),
+            "weighed_apart": True,
         },
     )
+
+
+def without_tested(said: Sequence[Said], splits: Sequence[Split], place: int) -> list[Said]:
+    """What is said about validation, without the test nodes of split `place`: other splits validate on some of them.
+
+    Its own validation nodes are left in any case, as a split tests none of them.
+    """
+    found = []
+    for one, split in zip(said, splits, strict=True):
+        kept = ~torch.isin(split.val, splits[place].test).numpy()
+        val = {name: answer[kept] for name, answer in one.val.items()}
+        found.append(replace(one, val=val, y_val=one.y_val[kept]))
+    return found
 
 
 def _scores(dataset: Dataset, said: Sequence[Said], weights: Sequence[Mapping[str, float]]) -> list[float]:
@@ -137,6 +159,45 @@ def _scores(dataset: Dataset, said: Sequence[Said], weights: Sequence[Mapping[st
 
 def _score(dataset: Dataset, shares: Floats, y: Classes) -> float:
     return METRICS[dataset.metric](torch.from_numpy(shares).clamp_min(1e-300).log(), torch.from_numpy(y))
+
+
+def interval_of(metric: str, score: float, y: Classes) -> tuple[float, float]:
+    """The 95 % interval of one score on nodes of these classes; an area under the ROC curve is no share of them."""
+    if metric == "roc-auc":
+        first, second = np.bincount(y, minlength=2).tolist()
+        return area_interval(score, first, second)
+    of_shares = summarise([score, score], [y.size])
+    assert of_shares is not None
+    assert of_shares.low is not None
+    assert of_shares.high is not None
+    return of_shares.low, of_shares.high
+
+
+def area_interval(area: float, first: int, second: int) -> tuple[float, float]:
+    """The 95 % interval of an area A under the ROC curve, by the nodes of either class: all a with (A - a)² <= z² V(a).
+
+    The variance is that of Hanley and McNeil (1982), with m nodes of the rarer class and n of the other:
+
+        V(a) = (a (1 - a) + (m - 1) min(P, Q) + (n - 1) max(P, Q)) / (m n),
+        P = a / (2 - a) - a²,   Q = 2 a² / (1 + a) - a²
+
+    They have P with the positives, which is right for scores of exponential distributions. For normal ones and few
+    negatives that covers as rarely as 56 %: here the rarer class is always the one that decides more. V at `a` and not
+    at A gives a width to an area of 1, as in Wilson's interval of a share. On simulated scores of both kinds, 5 to 1980
+    nodes of a class and areas of 0.6 to 0.995, it covers 92 to 100 %. On the logit of the area, this variance and
+    DeLong's cover 46 and 29 % of areas of 0.995 with 20 positives of 2000.
+    """
+    rarer, other, z = min(first, second), max(first, second), float(ndtri(0.975))
+
+    def beyond(guess: float, found: float) -> float:
+        p, q = guess / (2 - guess) - guess**2, 2 * guess**2 / (1 + guess) - guess**2
+        variance = guess * (1 - guess) + (rarer - 1) * min(p, q) + (other - 1) * max(p, q)
+        return (found - guess) ** 2 - z**2 * variance / (rarer * other)
+
+    def lower(found: float) -> float:  # just below it, as V is 0 at an area of 1
+        return float(brentq(beyond, 0.0, found * (1 - 1e-9), args=(found,))) if found > 0 else 0.0
+
+    return lower(area), 1 - lower(1 - area)  # V(a) = V(1 - a)
 
 
 def choose_weights(said: Sequence[Said]) -> dict[str, float]:

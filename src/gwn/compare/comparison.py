@@ -75,7 +75,7 @@ class Comparison:
     record   the file that has all of this and every trial
     runs     final splits of the models that were searched to the end
     predictor   what was saved: its `title`, its `members` (model, run folder, weight), each as the mean of its final
-                runs, and how good all of them are `together` (mean, low, high, tested, aside); see `gwn.compare.blend`
+                runs, and how good all of them are `together`; see `gwn.compare.blend`
     seconds  how long it took; `time` is what was given
     notes    what a reader should know: what was left out, cut or stopped
     """
@@ -356,7 +356,9 @@ def _effort(course: Course) -> list[str]:
     """How equal the search was, and what the time cut."""
     title = {spec.name: spec.title for spec in course.specs}
     most = max(search.limit for search in course.searches.values())
-    found = [f"At most {most} trials a model, in equal shares of the time."]
+    again = any(trial.again for search in course.searches.values() for trial in search.trials)
+    besides = ", besides cut ones that were tried again" if again else ""
+    found = [f"At most {most} trials a model{besides}, in equal shares of the time."]
     if course.narrowed:
         last = listed([title[name] for name in course.searches if name in course.searching])
         found.append(

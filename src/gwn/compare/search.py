@@ -43,6 +43,7 @@ class Trial:
     curve    checkpoint -> best validation score until then, on the first split
     ended    why it is not trained on further splits, "" where it may be
     failed   whether that is because it could not be trained
+    again    whether these are settings of before, which the time had cut, with all their epochs
     """
 
     number: int
@@ -56,6 +57,7 @@ class Trial:
     curve: dict[str, float] = field(default_factory=dict)
     ended: str = ""
     failed: bool = False
+    again: bool = False
 
     @property
     def mean(self) -> float:
@@ -71,7 +73,9 @@ class Trial:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Trial:
-        return cls(**{entry.name: data[entry.name] for entry in fields(cls)})
+        """Back from `to_json`; records of before do not say `again`."""
+        whole = {"again": False, **data}
+        return cls(**{entry.name: whole[entry.name] for entry in fields(cls)})
 
 
 def space_of(model: ModelSpec, dataset: Dataset) -> Space:
@@ -85,7 +89,7 @@ class ModelSearch:
     space    what is searched of it
     fixed    settings of model and training that are not searched
     splits   how many search splits there are
-    limit    the most trials; a model with nothing to set needs one
+    limit    the most trials, those that are tried again apart; a model with nothing to set needs one
     """
 
     def __init__(
@@ -108,10 +112,15 @@ class ModelSearch:
         """(trial, split) that a worker has."""
 
     @property
+    def most(self) -> int:
+        """The limit, and what was tried again on top: that takes no other settings' place."""
+        return self.limit + sum(trial.again for trial in self.trials)
+
+    @property
     def failure(self) -> str:
         """Why this model cannot be trained: its first trials all failed."""
         failed = [trial for trial in self.trials if trial.failed]
-        if len(failed) < min(GIVES_UP, self.limit) or any(trial.scores for trial in self.trials):
+        if len(failed) < min(GIVES_UP, self.most) or any(trial.scores for trial in self.trials):
             return ""
         return failed[0].ended
 
@@ -119,7 +128,7 @@ class ModelSearch:
     def started(self) -> int:
         """Trials that have a score or failed; all that there can be, once they have."""
         done = sum(bool(trial.scores) or trial.failed for trial in self.trials)
-        return sys.maxsize if done >= self.limit or self.failure else done
+        return sys.maxsize if done >= self.most or self.failure else done
 
     @property
     def judged(self) -> bool:
@@ -139,7 +148,7 @@ class ModelSearch:
             return None
         if (waiting := self._waiting()) is not None:
             found = waiting, len(waiting.scores)
-        elif len(self.trials) < self.limit and (new := self._propose()) is not None:
+        elif len(self.trials) < self.most and (new := self._propose()) is not None:
             found = new, 0
         else:
             return None
@@ -167,6 +176,9 @@ class ModelSearch:
         best, epochs = self.best, int(self.fixed["epochs"])
         if best is None or not self.judged or int(best.training["epochs"]) >= epochs:
             return
+        self.longer = next((one for one in self.trials if one.again and not (one.scores or one.failed)), None)
+        if self.longer is not None:  # of a call that was stopped
+            return
         training = {**best.training, "epochs": epochs}
         self.longer = Trial(
             number=len(self.trials),
@@ -174,9 +186,9 @@ class ModelSearch:
             parameters=dict(best.parameters),
             settings=dict(best.settings),
             training=training,
+            again=True,
         )
         self.trials.append(self.longer)
-        self.limit += 1
 
     def behind(self, trial: Trial, split: int) -> dict[str, float]:
         """Checkpoint -> the validation score below which a new trial is given up: the best of the others had more."""
@@ -196,7 +208,7 @@ class ModelSearch:
                 return trial
         for done in range(self.splits - 1, 0, -1):
             pool = [trial for trial in self.trials if len(trial.scores) >= done]
-            if done == 1 and len(pool) < min(FIRST, self.limit):
+            if done == 1 and len(pool) < min(FIRST, self.most):
                 continue
             pool.sort(key=lambda trial: (-float(np.mean(trial.scores[:done])), trial.number))
             for trial in pool[: math.ceil(PROMOTED * len(pool))]:
@@ -205,9 +217,12 @@ class ModelSearch:
         return None
 
     def _propose(self) -> Trial | None:
-        """The next start of the space, or what the sampler makes of all trials so far."""
-        number = len(self.trials)
-        start = number if number < len(self.space.starts_of(self.model)) else None
+        """The first start of the space that no trial has had, or what the sampler makes of all trials so far.
+
+        A start is not the number of its trial: what is tried again has a number too.
+        """
+        number, had = len(self.trials), {trial.start for trial in self.trials}
+        start = next((place for place in range(len(self.space.starts_of(self.model))) if place not in had), None)
         with silent_optuna():
             study = optuna.create_study(direction="maximize", sampler=make_sampler(self.seed, number))
             study.add_trials([self._frozen(trial) for trial in self.trials if not trial.failed])
@@ -222,7 +237,7 @@ class ModelSearch:
                 refused = Trial(number=number, start=start, parameters=dict(asked.params), settings={}, training={})
                 refused.ended, refused.failed = str(error), True
                 self.trials.append(refused)
-                return self._propose() if len(self.trials) < self.limit else None
+                return self._propose() if len(self.trials) < self.most else None
         of_training = {entry.name for entry in fields(TrainConfig)}
         training = tuned_training(config, of_training & self.fixed.keys())
         new = Trial(number=number, start=start, parameters=dict(asked.params), settings=settings, training=training)
