@@ -19,11 +19,10 @@ COLUMN = "cora.per-class"
 
 
 def record(trials: int = 24, splits: int = 2, patience: int = 50, test: float = 0.8, **settings: Any) -> dict[str, Any]:
-    runs = [
-        {"split_hash": f"s{n}", "seed": n, "status": "ok", "test": test + 0.001 * n, "seconds": 1.0, "parameters": 1}
-        for n in range(3)
-    ]
+    run = {"status": "ok", "seconds": 1.0, "parameters": 1, "split_sizes": [6000, 2000, 2000]}
+    runs = [{**run, "split_hash": f"s{n}", "seed": n, "test": test + 0.001 * n} for n in range(3)]
     return {
+        "metric": "accuracy",
         "recipe": {"trials": trials, "search_splits": splits, "space": "peers"},
         "config": {"epochs": 200, "patience": patience},
         "search": {"trials": trials, "space": "peers", "validation": 0.8, "selected_on_test": None},
@@ -109,7 +108,7 @@ def test_corrected_cells_stand_beside_uncorrected_ones_and_say_so(tmp_path: Path
     by_column = dict(zip(table.columns, row, strict=True))
     assert by_column["Cora per-class, as everybody reports"].lines[0] == "80.00 ± 1.00"
     assert by_column["Cora per-class, shift corrected, em"].lines[0] == "84.00 ± 1.00"
-    assert by_column["Cora per-class, shift corrected, em"].lines[-1] == "+4.00 (+4.0 to +4.0), win"
+    assert by_column["Cora per-class, shift corrected, em"].lines[-1] == "+4.00 (+2.5 to +5.5), win"
     assert by_column["Cora per-class, shift corrected, validation"] == NOT_MEASURED
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gwn import GWNError
-from gwn.paper.cell import Cell
-from gwn.paper.documents import PARTS, README, fill, findings, rewritten, validation_optimism, verdict
+from gwn.models import model_spec
+from gwn.paper.cell import TAUS, Cell
+from gwn.paper.documents import PARTS, README, fill, findings, headline, rewritten, validation_optimism, verdict
 from gwn.paper.exhibits import beyond
 from gwn.paper.records import write_cell
+from gwn.tuning.spaces import SPACES
 
 ROOT = Path(__file__).parents[2]
 
@@ -57,7 +60,7 @@ def test_shipped_settings_are_those_of_their_records() -> None:
 
 def test_without_results_nothing_is_claimed(tmp_path: Path) -> None:
     assert "none" in findings(tmp_path)
-    assert "above the paper's best GWN on 0 of 0" in verdict(tmp_path)
+    assert "of 0 columns the better of the paper's two figures is" in verdict(tmp_path)
 
 
 def test_a_column_with_few_models_is_no_victory(tmp_path: Path) -> None:
@@ -70,6 +73,42 @@ def test_a_column_with_few_models_is_no_victory(tmp_path: Path) -> None:
             write_cell(tmp_path, cell, {**record, "settings": {}, "runs": runs, "summary": summary})
         said = "Beyond the paper, on 1 columns" in verdict(tmp_path)
         assert said == (measured == beyond.ROWS)
+
+
+def test_cells_that_were_searched_in_an_earlier_space_are_counted(tmp_path: Path) -> None:
+    current = SPACES["peers"].key(model_spec("acm-gcn"))
+    record = {
+        "recipe": {"trials": 4, "search_splits": 1, "space": "peers"},
+        "config": {"epochs": 9, "patience": 9},
+        "summary": {"test": {"mean": 0.8, "sd": 0.01, "low": 0.79, "high": 0.81}, "diverged": 0},
+        "runs": [{"split_hash": "s", "seed": 0, "status": "ok", "test": 0.8, "seconds": 1.0, "split_sizes": [9, 9, 9]}],
+    }
+    cell = Cell.of("cora.per-class", "acm-gcn")
+    for key, settings, said in (
+        (current, {"reference": True}, ""),
+        ("another", {"reference": True}, "1 of 1 cells were searched in an earlier space ("),
+        ("another", {}, "1 of 1 cells were searched in an earlier space, 1 of them with the network of a peer's paper"),
+    ):
+        write_cell(tmp_path, cell, {**record, "settings": settings, "search": {"space_key": key}})
+        found = verdict(tmp_path)
+        assert said in found
+        assert bool(said) == ("earlier space" in found)
+
+
+def test_the_worth_of_choosing_tau_by_test_is_what_validation_would_not_have_chosen(tmp_path: Path) -> None:
+    assert headline(tmp_path) == "Not measured yet."
+    for place, tau in enumerate(TAUS):
+        test = 0.80 if place == 1 else 0.75
+        summary = {
+            "test": {"mean": test, "sd": 0.0, "low": test, "high": test},
+            "val": {"mean": 0.9 if place == 2 else 0.8},
+            "diverged": 0,
+        }
+        record: dict[str, Any] = {"summary": summary, "runs": [], "search": None, "settings": {}, "config": {}}
+        write_cell(tmp_path, Cell.of("texas.geom", "gwn-sym", tau), record)
+    assert headline(tmp_path).startswith(
+        "Over 1 networks and columns with all five, the best of the five by test is on average 5.00 points above"
+    )
 
 
 def test_the_verdict_in_readme_is_at_most_ten_lines() -> None:

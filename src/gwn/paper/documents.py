@@ -15,6 +15,7 @@ from gwn.compare.verdict import listed
 from gwn.data import DATASETS
 from gwn.errors import GWNError
 from gwn.io import write_atomic
+from gwn.models import model_spec
 from gwn.paper.budget import budget_caption, heading
 from gwn.paper.cell import BEST, OURS, PAPERS_OWN, ROWS, TAUS, Cell
 from gwn.paper.compare import View, view
@@ -27,6 +28,7 @@ from gwn.paper.records import read_cells
 from gwn.paper.table import TableData, to_markdown
 from gwn.paper.verdict import MANY_TESTED, above_twin, all_cells, ranking, reservations, telling
 from gwn.paper.verdict import standing as standing_of
+from gwn.tuning.spaces import SPACES
 
 
 def fill(page: str, command: str, name: str, content: str) -> str:
@@ -97,7 +99,31 @@ def verdict(results: Path) -> str:
     lines.append(f"- {ENTRY}, our entry: of {compared} columns the better of the paper's two figures is {counts}.")
     lines += [*_gap(cells), *_of_entry(results), *_on_published_splits(results)]
     columns = [column for of_table in COLUMNS.values() for column in of_table]
-    return "\n".join([*lines, *(f"- {said}" for said in reservations(all_cells(results), columns))])
+    said = [*reservations(all_cells(results), columns), *_earlier(results)]
+    return "\n".join([*lines, *(f"- {line}" for line in said)])
+
+
+def _earlier(results: Path) -> list[str]:
+    """How many cells of the tables were searched in a space that is not today's, and how many of them have a network
+    that is no longer the peer's default."""
+    cells = [cell for of_row in all_cells(results).values() for cell in of_row.values()]
+    records = [(ROWS[cell.cell.row].name, cell.record) for cell in cells if cell.record and cell.record["search"]]
+    earlier = [
+        (model_spec(name), record)
+        for name, record in records
+        if record["search"]["space_key"] != SPACES[record["recipe"]["space"]].key(model_spec(name))
+    ]
+    if not earlier:
+        return []
+    former = sum(
+        any(record["settings"].get(setting, value) == value for setting, value in model.former_defaults.items())
+        for model, record in earlier
+    )
+    paper = f", {former} of them with the network of a peer's paper where its authors run another" if former else ""
+    return [
+        f"{len(earlier)} of {len(records)} cells were searched in an earlier space{paper} "
+        "([protocol](docs/protocol.md#search))."
+    ]
 
 
 def _by_verdict(of_row: Mapping[str, View]) -> dict[str, list[str]]:
