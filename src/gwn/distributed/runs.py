@@ -22,7 +22,7 @@ from gwn.networks import GWN
 from gwn.training.checkpoint import Checkpoint, Checkpoints, Fit
 from gwn.training.config import TrainConfig
 from gwn.training.experiment import Experiment
-from gwn.training.loop import OnEpoch, parameter_groups, train_task
+from gwn.training.loop import OnEpoch, former_determinism, parameter_groups, train_task
 from gwn.training.loss import balanced_weights
 from gwn.training.metrics import METRICS
 from gwn.training.partitions import assign_rows
@@ -238,6 +238,7 @@ def follow(group: ProcessGroup) -> None:
             _run(group, job, job.build(), part, share, None, None)
 
 
+@former_determinism()
 def _run(
     group: ProcessGroup,
     job: Job,
