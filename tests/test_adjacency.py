@@ -121,6 +121,19 @@ def test_dtype(dtype: torch.dtype) -> None:
     assert found.matrix.dtype == found.eye.dtype == dtype
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_short_types_hold_the_result_and_do_not_add_it_up(dtype: torch.dtype, weighted: bool) -> None:
+    """A star of 4000 rays: 256 + 1 is 256 in bfloat16, 2048 + 1 is 2048 in float16."""
+    star = torch.stack([torch.zeros(4000, dtype=torch.long), torch.arange(1, 4001)])
+    weight = torch.linspace(0.5, 1.5, 4000) if weighted else None
+    exact = normalised_adjacency(star, weight, 4001, dtype=torch.float64)
+    found = normalised_adjacency(star, weight, 4001, dtype=dtype)
+    assert found.matrix.dtype == found.eye.dtype == found.degree.dtype == dtype
+    torch.testing.assert_close(found.degree.double(), exact.degree, rtol=torch.finfo(dtype).eps, atol=0)
+    torch.testing.assert_close(found.matrix.values.double(), exact.matrix.values, rtol=torch.finfo(dtype).eps, atol=0)
+
+
 def test_int32_edges_are_the_same_edges() -> None:
     close(matrix(build(awkward().int(), AWKWARD_NODES)), matrix(build(awkward(), AWKWARD_NODES)))
 

@@ -16,6 +16,13 @@ from gwn import Graph, GWNError
 from gwn.adjacency import normalised_adjacency
 
 
+def csr(crow: list[int], col: list[int]) -> torch.Tensor:
+    """Features of three nodes, valid or not."""
+    return torch.sparse_csr_tensor(
+        torch.tensor(crow), torch.tensor(col), torch.ones(len(col)), (3, 2), check_invariants=False
+    )
+
+
 def graph(**changes: Any) -> Graph:
     return Graph(**{"x": normal(3, 2), "edge_index": edges((0, 1), (1, 2)), "y": torch.tensor([0, 2, -1]), **changes})
 
@@ -39,6 +46,11 @@ def test_counts() -> None:
         ({"x": normal(3, 2).to_sparse_coo()}, "floating-point matrix"),
         ({"x": torch.tensor([[1.0, float("nan")]] * 3)}, "NaN or infinite"),
         ({"x": torch.tensor([[1.0, float("inf")]] * 3).to_sparse_csr()}, "NaN or infinite"),
+        ({"x": csr([0, 1, 2, 3], [0, 1, 900_000_000])}, r"column 900000000, but the columns are 0 \.\.\. 1"),
+        ({"x": csr([0, 1, 2, 3], [0, -7, 1])}, "column -7"),
+        ({"x": csr([0, 1, 2, 9], [0, 1, 1])}, "row pointers must rise from 0 to 3"),
+        ({"x": csr([0, 3, 1, 3], [0, 1, 1])}, "row pointers must rise"),
+        ({"x": csr([1, 1, 2, 3], [0, 1, 1])}, "row pointers must rise"),
         ({"x": normal(0, 2), "edge_index": edges(), "y": None}, "no nodes"),
         ({"edge_index": edges((0, 3))}, r"names node 3, but the nodes are 0 \.\.\. 2"),
         ({"edge_index": edges((-1, 0))}, "names node -1"),
@@ -61,6 +73,10 @@ def test_what_is_wrong_is_said_in_one_line(change: dict[str, Any], message: str)
     with pytest.raises(GWNError, match=message) as error:
         graph(**change)
     assert "\n" not in str(error.value)
+
+
+def test_entries_of_a_row_may_stand_in_any_order() -> None:
+    assert graph(x=csr([0, 2, 2, 3], [1, 0, 1])).num_features == 2
 
 
 def test_labels_are_there_or_their_absence_is_an_error() -> None:

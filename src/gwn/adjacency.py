@@ -158,16 +158,17 @@ def normalised_adjacency(
     directed    False: `A <- max(A, A^T)`, the paper's simple undirected graph. True: edges as given, in-degree on
                 both sides, as the reference code has it.
     self_loops  "none" drops them (paper), "keep" leaves existing ones, "add" gives one to every node without.
+    Types shorter than float32 hold the result alone: float16 counts no degree beyond 2048, bfloat16 none beyond 256.
     Weights of repeated edges add up, then the larger direction counts; unweighted repeated edges count once. Tables
     are read by another rule, the mean of all weights of a pair: `gwn.graph.undirected_edges`.
     """
     require_known("self_loops", self_loops, SELF_LOOPS)
     if edge_weight is not None and edge_weight.requires_grad:
         raise GWNError("edge_weight requires a gradient; graph operators treat weights as constants: detach it")
-    edge_weight = None if edge_weight is None else edge_weight.to(dtype)
-    check_edges(edge_index, edge_weight, num_nodes)
+    check_edges(edge_index, None if edge_weight is None else edge_weight.to(dtype), num_nodes)
     source, target = edge_index.long()
-    weight = torch.ones_like(source, dtype=dtype) if edge_weight is None else edge_weight
+    wide = torch.promote_types(dtype, torch.float32)
+    weight = torch.ones_like(source, dtype=wide) if edge_weight is None else edge_weight.to(wide)
     row, col, weight = _merge(target, source, weight, num_nodes, "amax" if edge_weight is None else "sum")
     if not directed:
         row, col, weight = _merge(torch.cat([row, col]), torch.cat([col, row]), weight.repeat(2), num_nodes, "amax")
@@ -175,25 +176,25 @@ def normalised_adjacency(
         keep = row != col
         row, col, weight = row[keep], col[keep], weight[keep]
     node = torch.arange(num_nodes, device=row.device)
-    loop = torch.zeros(num_nodes, dtype=dtype, device=row.device)
+    loop = torch.zeros(num_nodes, dtype=wide, device=row.device)
     if self_loops == "add":
         existing = row == col
         loop.fill_(1.0)[row[existing]] = weight[existing]
     row, col, weight = _merge(
         torch.cat([row, node]), torch.cat([col, node]), torch.cat([weight, loop]), num_nodes, "amax"
     )
-    degree = torch.zeros(num_nodes, dtype=dtype, device=row.device).index_add_(0, row, weight)
+    degree = torch.zeros(num_nodes, dtype=wide, device=row.device).index_add_(0, row, weight)
     scale = torch.where(degree > 0, degree.rsqrt(), torch.zeros_like(degree))
     pattern = Pattern.from_sorted(row, col, (num_nodes, num_nodes))
     return Adjacency(
-        matrix=SparseMatrix(pattern, scale[row] * weight * scale[col]),
+        matrix=SparseMatrix(pattern, (scale[row] * weight * scale[col]).to(dtype)),
         eye=(row == col).to(dtype),
         is_edge=weight > 0,
-        degree=degree,
+        degree=degree if dtype == wide else degree.clamp(max=torch.finfo(dtype).max).to(dtype),
         symmetric=not directed,
         directed=directed,
         self_loops=self_loops,
-        weight=weight if directed else None,
+        weight=weight.to(dtype) if directed else None,
     )
 
 

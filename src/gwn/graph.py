@@ -425,9 +425,30 @@ def _check_features(x: Tensor) -> None:
         )
     if x.shape[0] == 0:
         raise GWNError("the graph has no nodes")
+    if x.layout == torch.sparse_csr:
+        _check_csr(x)
     values = x if x.layout == torch.strided else x.values()
     if not bool(torch.isfinite(values).all()):
         raise GWNError("the features contain NaN or infinite values; fill or drop them first")
+
+
+def _check_csr(x: Tensor) -> None:
+    """Refuse entries outside of the matrix: PyTorch compares nothing, and its products read and write there.
+
+    The order of a row's entries does not matter to them, so it is not asked for.
+    """
+    crow, col, width = x.crow_indices(), x.col_indices(), x.shape[1]
+    if int(crow[0]) != 0 or int(crow[-1]) != col.numel() or bool((crow[1:] < crow[:-1]).any()):
+        raise GWNError(
+            f"the sparse features are no CSR matrix: their row pointers must rise from 0 to {col.numel()}, the number "
+            f"of entries; build them with torch.Tensor.to_sparse_csr or scipy"
+        )
+    if col.numel() > 0 and not 0 <= int(col.min()) <= int(col.max()) < width:
+        wrong = int(col.min()) if int(col.min()) < 0 else int(col.max())
+        raise GWNError(
+            f"the sparse features have an entry in column {wrong}, but the columns are 0 ... {width - 1}; build them "
+            f"with torch.Tensor.to_sparse_csr or scipy"
+        )
 
 
 def check_edges(edge_index: Tensor, edge_weight: Tensor | None, num_nodes: int) -> None:

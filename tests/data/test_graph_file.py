@@ -20,6 +20,11 @@ GRAPH = contextual_sbm(nodes=30, degree=4, seed=2)
 ARRAYS: dict[str, Any] = {"x": GRAPH.x.numpy(), "edge_index": GRAPH.edge_index.numpy(), "y": GRAPH.labels.numpy()}
 
 
+def csr(crow: torch.Tensor, col: torch.Tensor, shape: tuple[int, int]) -> torch.Tensor:
+    """A sparse matrix of ones, valid or not."""
+    return torch.sparse_csr_tensor(crow, col, torch.ones(len(col)), shape, check_invariants=False)
+
+
 class Trap:
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -79,6 +84,31 @@ def test_npz_with_a_mistake(change: dict[str, Any], says: str, tmp_path: Path) -
     np.savez(tmp_path / "g.npz", **{k: v for k, v in {**ARRAYS, **change}.items() if v is not None})
     with pytest.raises(GWNError, match=says) as caught:
         load_graph_file(tmp_path / "g.npz")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (
+            {"x": csr(torch.arange(31), torch.arange(30) * 10**7, (30, 2))},
+            r"g\.pt: the sparse features have an entry in column 290000000",
+        ),
+        ({"x": torch.ones(1).expand(30, 10**12)}, r"x says that it has 120,000,000,000,000 bytes, and 4 are stored"),
+        ({"y": torch.zeros(1, dtype=torch.long).expand(30)}, r"y says .* write it with y\.contiguous\(\)"),
+        (
+            {"x": csr(torch.zeros(1).long().expand(10**12), torch.zeros(0).long(), (10**12 - 1, 2))},
+            "x says that it has 8,000,000,000,000 bytes",
+        ),
+    ],
+    ids=["a column outside", "one number a row", "labels", "rows of one pointer"],
+)
+def test_pt_with_tensors_that_are_not_what_they_say(change: dict[str, Any], says: str, tmp_path: Path) -> None:
+    """Kilobytes that would be read as terabytes, or outside of their memory."""
+    torch.save({"x": GRAPH.x, "edge_index": GRAPH.edge_index, "y": GRAPH.y, **change}, tmp_path / "g.pt")
+    assert (tmp_path / "g.pt").stat().st_size < 10_000
+    with pytest.raises(GWNError, match=says) as caught:
+        load_graph_file(tmp_path / "g.pt")
     assert "\n" not in str(caught.value)
 
 

@@ -15,11 +15,15 @@ import torch
 import gwn.data.folders.generate
 from gwn.cli.main import main
 from gwn.data.describe import describe
+from gwn.data.folders.arrays import ArrayReader
 from gwn.data.folders.convert import convert
 from gwn.data.folders.csr_builder import CSRBuilder
 from gwn.data.folders.folder import FolderWriter, GraphFolder, new_folder
 from gwn.data.folders.generate import BlockModel, generate_folder, model_like
+from gwn.distributed.parts import FolderRows
 from gwn.errors import GWNError
+from gwn.networks import GWN
+from gwn.outofcore.propagate import propagate
 
 SMALL = BlockModel(nodes=600, edges=3000, features=7, classes=4, homophily=0.7)
 
@@ -145,6 +149,48 @@ def test_changed_bytes_are_found(folder: GraphFolder) -> None:
     np.save(folder.path / "x.npy", values)
     with pytest.raises(GWNError, match="SHA-256 differs"):
         GraphFolder.open(folder.path).verify()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"indices": [1, 0, 3, 900_000_000]}, r"indices\.npy is not .*: it has 900000000, and 0 \.\.\. 3 are allowed"),
+        ({"indices": [1, 0, -4, 2]}, r"indices\.npy is not .*: it has -4"),
+        ({"indptr": [0, 3, 2, 3, 4]}, r"indptr\.npy is not .*: its numbers must not fall"),
+        ({"indptr": [0, 9, 2, 3, 4]}, r"indptr\.npy is not .*: it has 9, and 0 \.\.\. 4"),
+    ],
+)
+def test_node_numbers_outside_of_the_graph_are_refused(
+    change: dict[str, list[int]], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Hashes and seals are right: somebody wrote it so. Chunks of two numbers, so that some faults lie between two."""
+    chunks = ArrayReader.chunks
+    monkeypatch.setattr(ArrayReader, "chunks", lambda reader: chunks(reader, 2 * reader.dtype.itemsize))
+    arrays = {"indptr": [0, 1, 2, 3, 4], "indices": [1, 0, 3, 2], "x": np.ones((4, 2)), "y": [0, 1, 0, 1]}
+    with new_folder(tmp_path / "graph") as writer:
+        for name, values in {**arrays, **change}.items():
+            array = writer.array(name, (2,) if name == "x" else ())
+            array.append(np.asarray(values))
+            writer.finish(name, array)
+        writer.facts.update(name="graph", classes=2)
+    folder = GraphFolder.open(tmp_path / "graph")
+    with pytest.raises(GWNError, match=said) as caught:
+        folder.verify()
+    assert "\n" not in str(caught.value)
+    model = GWN(2, 4, 2, laplacian="physical", precompute=True)
+    with pytest.raises(GWNError, match=said):
+        propagate(folder, model, tmp_path / "out", memory=4 * 10**9)
+    rows = FolderRows(
+        path=str(folder.path),
+        bounds=torch.tensor([0, 4]),
+        nodes=torch.arange(4),
+        number=None,
+        directed=False,
+        self_loops="none",
+        dtype=torch.float32,
+    )
+    with pytest.raises(GWNError, match=said):
+        rows.load()
 
 
 @pytest.mark.parametrize(

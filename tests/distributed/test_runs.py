@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,8 @@ import torch
 
 from graphs import toy_graph
 from gwn import GWNError
-from gwn.data.splits import Split, stratified
+from gwn.data.folders.generate import BlockModel, generate_folder
+from gwn.data.splits import Split, stratified, without_test
 from gwn.distributed.process_group import ProcessGroup
 from gwn.distributed.runs import Leader, Recipe, follow
 from gwn.training import TrainConfig
@@ -172,6 +175,42 @@ def test_what_cannot_be_shared_is_refused(tmp_path: Path) -> None:
     assert other is None
 
 
+def alone() -> Leader:
+    return Leader(ProcessGroup(rank=0, size=1, device=torch.device("cpu")))
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "roc-auc"])
+def test_without_test_nodes_there_is_no_test_score(metric: str) -> None:
+    recipe, network, graph, _, config, _ = task(model="gwn-sym")
+    graph, recipe = replace(graph, y=graph.labels.clamp(max=1)), replace(recipe, classes=2)
+    network = recipe.build().double()
+    fitted = alone().fit(recipe, network, graph, without_test(graph.labels, 0, 30), config, metric)
+    assert math.isnan(fitted.test)
+    assert 0 <= fitted.val <= 1
+
+
+def test_rows_that_were_dealt_are_not_those_of_other_labels() -> None:
+    recipe, _, graph, split, config, metric = task(model="gwn-sym")
+    other, leader = replace(graph, y=2 - graph.labels), alone()
+    losses = []
+    for whose, seen in ((leader, graph), (leader, other), (alone(), other)):
+        reseed(1)
+        losses.append(whose.fit(recipe, recipe.build().double(), seen, split, config, metric).val_loss)
+    assert losses[1] == losses[2] != losses[0]
+
+
+def test_rows_of_a_folder_are_dealt_anew_for_another_type(tmp_path: Path) -> None:
+    folder = generate_folder(BlockModel(nodes=60, edges=100, features=8, classes=3), tmp_path / "graph")
+    recipe, _, _, _, config, metric = task(model="gwn-sym")
+    split, leader = folder.time_split(), alone()
+    assert split is not None
+    for dtype in ("float64", "float32"):
+        own = replace(config, dtype=dtype)
+        fitted = leader.fit(recipe, recipe.build().to(own.torch_dtype), folder, split, own, metric)
+        assert fitted.outputs is not None
+        assert fitted.outputs.val.dtype == own.torch_dtype
+
+
 def test_label_shift_is_found_as_in_one_process() -> None:
     recipe, network, graph, _, config, metric = task(model="gwn-sym")
     by_class = [(graph.labels == c).nonzero().flatten() for c in range(3)]
@@ -182,12 +221,10 @@ def test_label_shift_is_found_as_in_one_process() -> None:
         kind="published",
         seed=0,
     )
-    alone = fit(recipe.build().double(), graph, split, config, metric).outputs
-    shared = Leader(ProcessGroup(rank=0, size=1, device=torch.device("cpu"))).fit(
-        recipe, network, graph, split, config, metric
-    )
-    assert alone is not None
+    usual = fit(recipe.build().double(), graph, split, config, metric).outputs
+    shared = alone().fit(recipe, network, graph, split, config, metric)
+    assert usual is not None
     assert shared.outputs is not None
-    assert alone.shift is not None
+    assert usual.shift is not None
     assert shared.outputs.shift is not None
-    assert shared.outputs.shift["moved"] == alone.shift["moved"]
+    assert shared.outputs.shift["moved"] == usual.shift["moved"]

@@ -7,7 +7,9 @@ import hashlib
 import json
 import re
 from dataclasses import replace
+from http.client import HTTPConnection
 from pathlib import Path
+from threading import Thread
 
 import numpy as np
 import pytest
@@ -16,7 +18,7 @@ import torch
 from graphs import NO_EDGES, cycle, normal, toy_graph
 from gwn.errors import GWNError
 from gwn.explore.layout import MOST_EDGES, choose_nodes
-from gwn.explore.page import MOST_VALUES, page_data, write_explorer
+from gwn.explore.page import MOST_VALUES, loopback_server, page_data, write_explorer
 from gwn.explore.signals import attention_on, network_signals
 from gwn.explore.subject import Subject
 from gwn.graph import Graph, find_node
@@ -103,6 +105,24 @@ def test_one_file_with_a_strict_policy_into_which_no_name_can_break(
         assert f"{kind}-src 'sha256-{digest}'" in policy
     assert not re.findall(r"\b(?:eval|new Function|innerHTML|insertAdjacentHTML)\b", html)
     assert not re.findall(r"<[^>]+\s(?:on\w+|style)=", html), "what the policy would forbid"
+
+
+def test_the_server_answers_to_its_own_name_alone(tmp_path: Path) -> None:
+    """A page elsewhere may have its own name lead to this machine; the browser would let it read the graph."""
+    (tmp_path / "index.html").write_text("a private graph")
+    with loopback_server(tmp_path, 0) as server:
+        port = server.server_address[1]
+        Thread(target=server.serve_forever, daemon=True).start()
+        found = {}
+        for name in (f"127.0.0.1:{port}", f"localhost:{port}", "evil.example", f"evil.example:{port}", "127.0.0.1", ""):
+            connection = HTTPConnection("127.0.0.1", port, timeout=10)
+            connection.request("GET", "/", headers={"Host": name})
+            answer = connection.getresponse()
+            found[name] = (answer.status, b"private" in answer.read())
+            connection.close()
+        server.shutdown()
+    assert [status for status, _ in found.values()] == [200, 200, 403, 403, 403, 403]
+    assert [told for _, told in found.values()] == [True, True, False, False, False, False]
 
 
 def test_a_sample_is_a_neighbourhood() -> None:

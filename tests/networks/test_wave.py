@@ -164,6 +164,9 @@ def test_inspection_is_in_evaluation_mode_and_leaves_the_mode_alone() -> None:
         assert model.training is training
         assert model.laplacian.training is training
         assert not model.trajectory(x, awkward()).requires_grad
+    model.train().phi0.eval()  # a part that is frozen stays so
+    model.trajectory(x, awkward())
+    assert (model.training, model.phi0.training, model.phi1.training) == (True, False, True)
 
 
 def test_gwn_sym_has_neither_attention_nor_epsilon() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -11,9 +13,10 @@ import torch
 
 import gwn.outofcore.states
 from gwn.cli.main import main
-from gwn.data.folders.folder import GraphFolder
+from gwn.data.folders.folder import GraphFolder, new_folder
 from gwn.data.folders.generate import BlockModel, generate_folder
 from gwn.errors import GWNError
+from gwn.models import model_spec
 from gwn.networks.bank import BankGWN
 from gwn.outofcore.fit import fit_files, logits_of_rows, predict_files
 from gwn.outofcore.states import propagate_states
@@ -97,6 +100,50 @@ def test_mini_batches_learn_as_the_whole_graph_does(folder: GraphFolder, tmp_pat
 def test_networks_that_are_more_than_one_bank_are_refused(folder: GraphFolder, change: dict[str, Any]) -> None:
     with pytest.raises(GWNError, match="precompute needs one bank on the features"):
         network(folder, **change)
+
+
+def test_row_normalized_features_are_refused(folder: GraphFolder, tmp_path: Path) -> None:
+    """The files hold the features as they are, and rows of states are not what the network is called with."""
+    model = model_spec("gwn-bank").build(9, 3, precompute=True, row_normalize=True, **ONE_BANK)
+    assert isinstance(model, BankGWN)
+    with pytest.raises(GWNError, match="takes features as they are stored; use row_normalize=false"):
+        propagate_states(folder, model, tmp_path, memory=PLENTY)
+
+
+def test_what_float16_cannot_hold_is_refused(folder: GraphFolder, tmp_path: Path) -> None:
+    arrays = {**{name: folder.array(name) for name in ("indptr", "indices", "y")}, "x": 1e6 * folder.x}
+    with new_folder(tmp_path / "large") as writer:
+        for name, values in arrays.items():
+            array = writer.array(name, values.shape[1:])
+            array.append(values)
+            writer.finish(name, array)
+        writer.facts.update(name="large", classes=3)
+    large, model = GraphFolder.open(tmp_path / "large"), network(folder)
+    with pytest.raises(GWNError, match=r"float16 ends at 65504, and a state has .*; scale the features, or use --sto"):
+        propagate_states(large, model, tmp_path / "out", memory=PLENTY, stored="float16")
+    assert torch.isfinite(propagate_states(large, model, tmp_path / "out", memory=PLENTY).rows(0, 500)).all()
+
+
+def test_a_second_process_waits_for_the_first(folder: GraphFolder, tmp_path: Path) -> None:
+    """It would take the states of a block that is being written for those of a killed process, and remove them."""
+    model, begun, go_on = network(folder), Event(), Event()
+
+    def first(done: float, total: int) -> None:
+        begun.set()
+        assert go_on.wait(60)
+
+    with ThreadPoolExecutor(2) as pool:
+        one = pool.submit(propagate_states, folder, model, tmp_path, memory=PLENTY, on_columns=first)
+        assert begun.wait(60)
+        heard: list[float] = []
+        two = pool.submit(
+            propagate_states, folder, model, tmp_path, memory=PLENTY, on_columns=lambda done, total: heard.append(done)
+        )
+        assert not wait([two], 0.5).done
+        assert heard == []
+        go_on.set()
+        assert torch.equal(one.result(60).rows(0, 500), two.result(60).rows(0, 500))
+    assert heard == [9.0]  # nothing was left to do
 
 
 def test_command_from_folder_to_predictions(

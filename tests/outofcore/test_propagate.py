@@ -8,10 +8,12 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
@@ -23,11 +25,15 @@ from gwn.data.folders.generate import BlockModel, generate_folder
 from gwn.data.splits import without_test
 from gwn.errors import GWNError
 from gwn.memory import parse_memory
+from gwn.models import model_spec
 from gwn.networks import GWN
 from gwn.networks.precomputed import propagated_features
+from gwn.outofcore.adjacency import file_adjacency
+from gwn.outofcore.experiment import predict_to_csv
 from gwn.outofcore.fit import RowReader, fit_files, logits_of_rows, predict_files
-from gwn.outofcore.propagate import find_blocks, propagate
-from gwn.training import TrainConfig, fit
+from gwn.outofcore.propagate import _write_block, find_blocks, propagate
+from gwn.training import Experiment, TrainConfig, fit, load_trained, predict, run_experiment
+from gwn.training.config import effective_settings
 from seeds import reseed
 
 PLENTY = 4 * 10**9
@@ -327,6 +333,51 @@ def test_command_from_folder_to_predictions(
     lines = (tmp_path / "q.csv").read_text().splitlines()
     assert lines[0] == in_memory_lines[0]
     assert [line.split(",")[:2] for line in lines] == [line.split(",")[:2] for line in in_memory_lines]
+
+
+@pytest.mark.parametrize("options", [{"prior": "validation"}, {"dtype": "float64"}], ids=["prior", "float64"])
+def test_predictions_of_a_run_in_memory_are_the_same_from_files(
+    folder: GraphFolder, tmp_path: Path, options: dict[str, Any]
+) -> None:
+    """Of a run that corrects its answers for a prior, and of one whose weights are no float32."""
+    data, spec = folder.dataset(), model_spec("gwn-sym")
+    split = data.published["time"][0]
+    rare = data.graph.labels[split.train] == 0
+    rare[:90] = False  # classes are not as frequent among the training nodes as elsewhere
+    experiment = Experiment(
+        dataset=data,
+        model=spec,
+        settings=effective_settings(spec, {"hidden_channels": 8, "precompute": True}),
+        config=TrainConfig(epochs=5, device="cpu", **options),
+        splits=[replace(split, train=split.train[~rare])],
+    )
+    trained = load_trained(run_experiment(experiment, tmp_path / "runs")[1])
+    expected = predict(trained, data.graph, device="cpu")
+    predict_to_csv(trained, folder, tmp_path / "files", tmp_path / "p.csv", memory=PLENTY)
+    found = pd.read_csv(tmp_path / "p.csv")
+    assert list(found) == list(expected)
+    shares = list(found.columns[4:])
+    np.testing.assert_allclose(found[shares].to_numpy(), expected[shares].to_numpy(), atol=1e-5)
+
+
+def test_another_width_at_the_same_time_leaves_no_gap(
+    folder: GraphFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process on another machine, where the lock is not seen, writes columns 0 ... 2, and this one 0 ... 4."""
+    monkeypatch.setattr(gwn.outofcore.propagate, "columns_at_once", lambda graph, model, memory: 5)
+    model = network(folder)
+
+    def other(done: float, total: int) -> None:
+        (place,) = (tmp_path / "shared").iterdir()
+        if not list(place.glob("columns-00000-00003.json")):
+            operator = model.scheme.prepare(model.laplacian.on(file_adjacency(folder)))
+            with torch.no_grad():
+                _write_block(folder, model, operator, place, 0, 3, lambda: None)
+
+    with pytest.raises(GWNError, match=r"has no columns 3 \.\.\. 4: another process wrote .* give the command again"):
+        propagate(folder, model, tmp_path / "shared", memory=PLENTY, on_columns=other)
+    again = propagate(folder, model, tmp_path / "shared", memory=PLENTY)
+    assert torch.equal(again.rows(0, 500), propagate(folder, model, tmp_path / "alone", memory=PLENTY).rows(0, 500))
 
 
 def test_logits_of_rows_match_predictions(folder: GraphFolder, tmp_path: Path) -> None:

@@ -57,6 +57,15 @@ def test_the_wave_around_a_node_ends_in_the_margin() -> None:
     assert wave_around(model_spec("mlp").build(graph.num_features, 2), graph, 3, 1, 0) is None
 
 
+def test_the_last_step_of_a_wave_is_a_whole_one() -> None:
+    """Three steps of 0.4 reach 1.2, though 1.0 was asked for."""
+    network = GWN(3, 4, 2, laplacian="physical", time=1.0, tau=0.4).eval()
+    graph = Graph(x=torch.ones(4, 3), edge_index=torch.tensor([[0, 1], [1, 0]]))
+    wave = wave_around(network, graph, 0, 1, 0)
+    assert wave is not None
+    assert wave.times == [0.0, 0.4, 0.8, 1.2]
+
+
 def test_a_node_alone_has_a_wave_of_its_own() -> None:
     graph = Graph(x=torch.ones(4, 3), edge_index=torch.tensor([[0, 1], [1, 0]]))
     reseed(0)

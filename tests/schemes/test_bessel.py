@@ -122,6 +122,11 @@ def test_the_mathematics_note_in_numbers() -> None:
     assert series_terms(10.0) < 20
 
 
+def test_a_step_without_end_is_refused() -> None:
+    with pytest.raises(GWNError, match=r"tau=1e\+300 takes more than 100,000 products in a step"):
+        series_terms(1e300)
+
+
 @pytest.mark.parametrize("tau", [0.5, 5.0, 30.0])
 def test_its_invariant_is_conserved(tau: float) -> None:
     """`||X(n+1)||² - 2 <X(n+1), C X(n)> + ||X(n)||²`: the energy of `X(n+1) = 2 C X(n) - X(n-1)`."""

@@ -15,7 +15,7 @@ from torch import nn
 
 from gwn import Diverged, GWNError
 from gwn.training import TrainConfig
-from gwn.training.checkpoint import Checkpoints, Damaged, Fit, Progress, load_checkpoint, save_checkpoint
+from gwn.training.checkpoint import Checkpoint, Checkpoints, Damaged, Fit, Progress, load_checkpoint, save_checkpoint
 from gwn.training.loop import Evaluation, Loss, Task, train_task
 from seeds import reseed
 
@@ -116,7 +116,7 @@ def test_the_generator_is_that_of_the_models_device(name: str, tmp_path: Path, m
     model = Elsewhere(3, 1)
     model.device = device
     optimizer = torch.optim.Adam([model.weight, model.bias])
-    best = Fit(val=0.5, test=0.5, val_loss=1.0, best_epoch=1, epochs=1, seconds=0.0, weights={})
+    best = Fit(val=0.5, test=0.5, val_loss=1.0, best_epoch=1, epochs=1, seconds=0.0, weights=model.state_dict())
     save_checkpoint(
         tmp_path / "one", "a run", model, optimizer, Progress(epoch=1, best=best, history=[(1.0, 0.5)], seconds=0.0)
     )
@@ -133,6 +133,36 @@ def test_another_run_is_refused(tmp_path: Path) -> None:
         run(path, 3)
     with pytest.raises(GWNError, match=r"belongs to another run \(a run, not another\).*delete it to begin"):
         run(path, key="another")
+
+
+@pytest.mark.parametrize(
+    ("group", "changed", "said"),
+    [
+        ("moments", {"0.exp_avg": torch.ones(1)}, r"exp_avg of parameter 0 is \(1,\).*not \(1, 3\)"),
+        ("moments", {"0.exp_avg_sq": torch.ones(1, 3, dtype=torch.float16)}, "exp_avg_sq of parameter 0"),
+        ("moments", {"1.step": torch.ones(5)}, "step of parameter 1"),
+        ("moments", {"1.max_exp_avg_sq": torch.ones(1)}, "moments .*max_exp_avg_sq"),
+        ("moments", {"7.step": torch.ones(())}, "moments step of parameter 7"),
+        ("moments", {"x.step": torch.ones(())}, "invalid literal"),
+        ("weights", {"weight": torch.ones(9)}, "size mismatch for weight"),
+        ("best", {"weight": torch.ones(9)}, "size mismatch for weight"),
+    ],
+)
+def test_tensors_that_do_not_fit_are_refused(
+    group: str, changed: dict[str, torch.Tensor], said: str, tmp_path: Path
+) -> None:
+    """PyTorch takes moments of any shape, and its fused Adam then writes beyond them."""
+    path = tmp_path / "run.checkpoint"
+    with pytest.raises(Stop):
+        run(path, 3)
+    found = load_checkpoint(path, "a run")
+    assert found is not None
+    facts, tensors = found.to_parts()
+    tensors |= {f"{group}.{name}": tensor for name, tensor in changed.items()}
+    model = Grouped(3, 1)
+    with pytest.raises(GWNError, match=rf"does not fit its network \(.*{said}.*; delete it") as caught:
+        Checkpoint.from_parts(facts, tensors).restore(model, torch.optim.Adam(model.parameters()))
+    assert "\n" not in str(caught.value)
 
 
 def test_damaged_ones_are_said_and_the_run_begins_anew(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from gwn import Graph, GWNError
 from gwn.data import Split, make_splits
 from gwn.io import read_json
 from gwn.models import MODELS
-from gwn.training import Experiment, RunResult, TrainConfig, run_experiment
+from gwn.training import Experiment, RunResult, TrainConfig, refit, run_experiment
 from gwn.training.checkpoint import Curves, Fit
 from gwn.training.experiment import CURVE_POINTS, compact
 
@@ -213,6 +213,20 @@ def test_deterministic_mode_is_on_during_the_run_and_off_after_it(tmp_path: Path
     )
     assert seen == [True] * 4
     assert not torch.are_deterministic_algorithms_enabled()
+
+
+@pytest.mark.parametrize(("enabled", "warn_only"), [(True, False), (True, True), (False, False)])
+def test_the_callers_own_deterministic_mode_is_put_back(tmp_path: Path, enabled: bool, warn_only: bool) -> None:
+    torch.use_deterministic_algorithms(enabled, warn_only=warn_only)
+    try:
+        for deterministic in (False, True):
+            config = TrainConfig(epochs=2, device="cpu", deterministic=deterministic)
+            _, folder = run_experiment(experiment(runs=1, config=config), tmp_path)
+            refit(folder, toy_dataset())
+            after = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
+            assert after == (enabled, warn_only)
+    finally:
+        torch.use_deterministic_algorithms(False)
 
 
 def test_sparse_features_and_float64(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from gwn.io import read_weights, write_json
 from gwn.models import MODELS
 from gwn.training import Experiment, TrainConfig, find_run_folder, load_trained, predict, refit, run_experiment
 from gwn.training.config import effective_settings
+from gwn.training.label_input import _numbers_of
 from gwn.training.predict import answers, ensemble, finished_runs, predictor_of
 
 
@@ -152,6 +153,7 @@ def edit(folder: Path, **changes: Any) -> None:
         ({"model": "transformer"}, "unknown model"),
         ({"model": ...}, "no 'model'"),
         ({"settings": {"hidden_channels": 5}}, "do not fit together"),
+        ({"settings": {"hidden_channels": 65536}}, r"network has 1,\d+,\d+ numbers and the weights \d+\)"),
         ({"settings": {"hidden_chanels": 5}}, "unknown setting"),
         ({"dataset": {"name": "toy", "files": {}, "features": 9, "classes": 2}}, "do not fit together"),
         ({"dataset": {}}, "has no 'name'"),
@@ -165,6 +167,13 @@ def test_an_edited_description_is_refused_in_one_line(tmp_path: Path, change: di
     with pytest.raises(GWNError, match=message) as error:
         load_trained(folder)
     assert "\n" not in str(error.value)
+
+
+def test_every_network_is_counted_without_memory_for_it() -> None:
+    for name, spec in MODELS.items():
+        there = sum(tensor.numel() for tensor in spec.build(7, 3).state_dict().values())
+        assert _numbers_of(spec, 7, 3, {}) == there, name
+    assert _numbers_of(MODELS["gwn-sym"], 10**7, 3, {"hidden_channels": 65536}) > 10**11
 
 
 def test_damaged_files_are_refused_in_one_line(tmp_path: Path) -> None:

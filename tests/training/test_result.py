@@ -95,7 +95,9 @@ def test_there_and_back_through_json() -> None:
     assert RunResult.from_json(json.loads(json.dumps(result.to_json()))) == result
 
 
-@pytest.mark.parametrize("change", [{"split_sizes": None}, {"nonsense": 1}, {"status": ...}], ids=str)
+@pytest.mark.parametrize(
+    "change", [{"split_sizes": None}, {"nonsense": 1}, {"status": ...}, {"run": 999_999_999}, {"run": -1}], ids=str
+)
 def test_an_edited_result_is_refused_in_one_line(change: dict[str, Any]) -> None:
     data = {**run().to_json(), **change}
     data = {key: value for key, value in data.items() if value is not ...}

@@ -25,6 +25,7 @@ from gwn.graph import Graph
 from gwn.models import model_spec
 from gwn.registry import resolve
 from gwn.training import Experiment, TrainConfig, build_network, fit, run_experiment, seed_everything
+from gwn.training.loop import former_determinism
 
 Answer = dict[str, Any]
 OUT_OF_TIME = "out of time"
@@ -59,6 +60,7 @@ class Workshop:
         self.splits = make_splits(dataset, kind, splits, seed)
         self._seen: dict[tuple[int, str, str], Graph] = {}
 
+    @former_determinism()
     def do(self, task: Mapping[str, Any]) -> Answer:
         """The answer to a task, which may be that its model failed."""
         started = time.perf_counter()
@@ -67,8 +69,6 @@ class Workshop:
         except OWN_FAILURES as error:
             reason = " ".join(str(error).split())[:300] or type(error).__name__
             return {"failed": reason, "seconds": time.perf_counter() - started}
-        finally:
-            torch.use_deterministic_algorithms(False)
 
     def search(self, task: Mapping[str, Any]) -> Answer:
         """Train on one search split until it is done, falls behind the others, or its time is over."""

@@ -159,12 +159,27 @@ def _read_pt(path: Path) -> dict[str, Any]:
             f"{path} is not a PyG Data that can be opened safely, without running code from the file; "
             "write it with torch.save(data, path), tensors only"
         ) from error
-    if isinstance(data, Mapping):
-        return dict(data)
-    if not hasattr(data, "to_dict"):
+    if not isinstance(data, Mapping) and not hasattr(data, "to_dict"):
         raise GWNError(f"{path} holds a {type(data).__name__}; a PyG Data or a dictionary of tensors is needed")
-    parts: dict[str, Any] = data.to_dict()
+    parts: dict[str, Any] = dict(data) if isinstance(data, Mapping) else data.to_dict()
+    for key, value in parts.items():
+        if isinstance(value, Tensor):
+            _require_stored(path, key, value)
     return parts
+
+
+def _require_stored(path: Path, key: str, value: Tensor) -> None:
+    """Refuse a tensor that says it has more numbers than the file: one of stride 0 repeats a number without end."""
+    members = [value] if value.layout == torch.strided else []
+    if value.layout == torch.sparse_csr:
+        members = [value.crow_indices(), value.col_indices(), value.values()]
+    for member in members:
+        claimed, stored = member.numel() * member.element_size(), member.untyped_storage().nbytes()
+        if claimed > stored:
+            raise GWNError(
+                f"{path}: {key} says that it has {claimed:,} bytes, and {stored:,} are stored; write it with "
+                f"{key}.contiguous()"
+            )
 
 
 def load_files(

@@ -137,7 +137,8 @@ class PartTask(Task):
             score = lookup("metric", self.metric, METRICS)
             scores[0] = F.cross_entropy(answers.val, answers.y_val)
             if math.isfinite(float(scores[0])):
-                scores[1], scores[2] = score(answers.val, answers.y_val), score(answers.test, answers.y_test)
+                scores[1] = score(answers.val, answers.y_val)
+                scores[2] = score(answers.test, answers.y_test) if answers.y_test.numel() else math.nan
         val_loss, val_score, test_score = self.group.sum_(scores).tolist()
         return Evaluation(val=val_score, val_loss=val_loss, test=lambda: test_score)
 

@@ -22,7 +22,7 @@ from gwn.networks import GWN
 from gwn.training.checkpoint import Checkpoint, Checkpoints, Fit
 from gwn.training.config import TrainConfig
 from gwn.training.experiment import Experiment
-from gwn.training.loop import OnEpoch, parameter_groups, train_task
+from gwn.training.loop import OnEpoch, former_determinism, parameter_groups, train_task
 from gwn.training.loss import balanced_weights
 from gwn.training.metrics import METRICS
 from gwn.training.partitions import assign_rows
@@ -193,7 +193,8 @@ class Leader:
     def _rows_of(self, model: GWN, graph: Graph | GraphFolder) -> Sequence[Rows | FolderRows] | None:
         """The rows of every process, None where they have them already."""
         if isinstance(graph, GraphFolder):
-            dealt = (str(graph.path), model.directed, model.self_loops)
+            dtype = next(model.parameters()).dtype
+            dealt = (str(graph.path), graph.facts()["hash"], model.directed, model.self_loops, dtype)
             if self._placed == dealt:
                 return None
             found = cut_folder(
@@ -202,11 +203,12 @@ class Leader:
                 self.partition,
                 directed=model.directed,
                 self_loops=model.self_loops,
-                dtype=next(model.parameters()).dtype,
+                dtype=dtype,
             )
             self._placed, self._nodes = dealt, [part.nodes for part in found]
             return found
-        wanted = (graph.x, graph.edge_index, graph.edge_weight, model.directed, model.self_loops, model.precompute)
+        of_graph = (graph.x, graph.y, graph.edge_index, graph.edge_weight)  # a type is that of x
+        wanted = (*of_graph, model.directed, model.self_loops, model.precompute)
         if len(self._placed) == len(wanted) and all(a is b for a, b in zip(self._placed, wanted, strict=True)):
             return None
         whole = graph.to("cpu")
@@ -236,6 +238,7 @@ def follow(group: ProcessGroup) -> None:
             _run(group, job, job.build(), part, share, None, None)
 
 
+@former_determinism()
 def _run(
     group: ProcessGroup,
     job: Job,

@@ -216,6 +216,18 @@ class _Quiet(SimpleHTTPRequestHandler):
     def log_message(self, format: str, *args: object) -> None:
         """Nothing: a terminal is no place for a browser's requests."""
 
+    def parse_request(self) -> bool:
+        """Refuse a request by another name than ours: a foreign page may have its name lead here, and read on."""
+        if not super().parse_request():
+            return False
+        assert isinstance(self.server, ThreadingHTTPServer)
+        names = [f"{name}:{self.server.server_port}" for name in (LOOPBACK, "localhost")]
+        names += [name.removesuffix(":80") for name in names]  # browsers leave that port out
+        if self.headers.get("Host", "").lower() in names:
+            return True
+        self.send_error(403, explain=f"Open this page as http://{names[0]}/")
+        return False
+
 
 def loopback_server(folder: Path, port: int) -> ThreadingHTTPServer:
     """A server on the loopback address; port 0 takes any that is free."""

@@ -187,6 +187,11 @@ def normalize_input(network: nn.Module) -> nn.Module:
     return network
 
 
+def normalizes_input(network: nn.Module) -> bool:
+    """Whether `normalize_input` was called with it: what does not call the network must ask."""
+    return _before in network._forward_pre_hooks.values()
+
+
 def _before(
     network: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:

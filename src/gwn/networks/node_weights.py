@@ -26,7 +26,7 @@ class NodeWeights(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        self.seed = int(torch.randint(2**31, ()))
+        self.seed = int(torch.randint(2**31, (), device="cpu"))
         if self.bias is not None:
             nn.init.zeros_(self.bias)
         if self.weight.shape[0] > 0:

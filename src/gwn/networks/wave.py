@@ -261,10 +261,11 @@ def _rows_of(logits: Tensor, rows: Tensor | None) -> Tensor:
 
 @contextmanager
 def evaluating(module: nn.Module) -> Iterator[None]:
-    """Evaluation mode inside the block, the former mode after it."""
-    training = module.training
+    """Evaluation mode inside the block, every part's former mode after it: some may be frozen."""
+    former = [(part, part.training) for part in module.modules()]
     module.eval()
     try:
         yield
     finally:
-        module.train(training)
+        for part, training in former:
+            part.training = training

@@ -131,7 +131,7 @@ def predict_to_csv(
     root       where propagated features are kept; those of training are found again
     raw_cells  keep ids and class names that look like formulas as they are
     """
-    network = trained.network
+    network = trained.network.float()  # whatever it was trained in: what is propagated to files is float32
     if not isinstance(network, (GWN, BankGWN)):
         raise GWNError("--memory goes with a network that was trained with --precompute; leave it out")
     if graph.num_features != trained.config["dataset"]["features"]:
@@ -167,7 +167,7 @@ def _predictions(
     y, first, size = graph.reader("y"), 0, chunk_rows(features)
     own, names = pa.array(graph.class_names, pa.string()), pa.array(trained.class_names, pa.string())
     for ids, logits in zip(graph.id_batches(size), predict_files(network, features), strict=True):
-        shares = probabilities(logits, trained.run.temperature)
+        shares = probabilities(trained.corrected(logits), trained.run.temperature)
         best = shares.argmax(1)
         known = y.rows(first, first + len(best))
         columns = [

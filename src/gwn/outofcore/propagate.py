@@ -12,13 +12,23 @@ from typing import Any, BinaryIO
 
 import numpy as np
 import torch
+from filelock import FileLock
 from numpy.typing import NDArray
 from torch import Tensor
 
 from gwn.data.folders.arrays import ArrayReader, ArrayWriter, check_array, open_array
 from gwn.data.folders.folder import GraphFolder
 from gwn.errors import GWNError
-from gwn.io import being_written, content_key, make_folder, read_json, require_space, safe_name, write_json
+from gwn.io import (
+    being_written,
+    content_key,
+    machine_lock,
+    make_folder,
+    read_json,
+    require_space,
+    safe_name,
+    write_json,
+)
 from gwn.laplacians import Operator
 from gwn.memory import require_left
 from gwn.networks import GWN
@@ -141,24 +151,40 @@ def propagate(
     make_folder(place)
     width = graph.num_features + 1
     blocks = find_blocks(place, check=True)
-    missing = gaps(blocks, width)
-    if missing:
-        at_once = columns_at_once(graph, model, memory)
-        columns = sum(last - first for first, last in missing)
-        require_space(place, 4 * graph.num_nodes * (2 * columns + at_once))
-        operator = model.scheme.prepare(model.laplacian.on(file_adjacency(graph)))
-        done = width - columns
-        for begin, end in missing:
-            for first in range(begin, end, at_once):
-                last = min(first + at_once, end)
-                on_columns(done, width)
-                course = _course(done, last - first, 2 * model.num_steps)
-                with torch.no_grad():
-                    _write_block(graph, model, operator, place, first, last, partial(_tell, on_columns, course, width))
-                done += last - first
-        on_columns(width, width)
-        blocks = find_blocks(place, check=False)
+    if gaps(blocks, width):
+        with one_writer(place):
+            missing = gaps(find_blocks(place, check=True), width)  # another process may have been here meanwhile
+            at_once = columns_at_once(graph, model, memory)
+            columns = sum(last - first for first, last in missing)
+            require_space(place, 4 * graph.num_nodes * (2 * columns + at_once))
+            operator = model.scheme.prepare(model.laplacian.on(file_adjacency(graph)))
+            done = width - columns
+            for begin, end in missing:
+                for first in range(begin, end, at_once):
+                    last = min(first + at_once, end)
+                    on_columns(done, width)
+                    tell = partial(_tell, on_columns, _course(done, last - first, 2 * model.num_steps), width)
+                    with torch.no_grad():
+                        _write_block(graph, model, operator, place, first, last, tell)
+                    done += last - first
+            on_columns(width, width)
+            blocks = find_blocks(place, check=False)
+        require_whole(place, blocks, width)
     return PropagatedFeatures(nodes=graph.num_nodes, width=width, blocks=tuple(blocks))
+
+
+def one_writer(place: Path) -> FileLock:
+    """One process of this machine computes; another one waits, and finds what it wrote."""
+    return machine_lock(f"propagate {place.resolve()}")
+
+
+def require_whole(place: Path, blocks: list[Block], width: int) -> None:
+    """Refuse blocks that leave columns out: a process on another machine cut them otherwise at the same time."""
+    if missing := gaps(blocks, width):
+        raise GWNError(
+            f"{place} has no columns {missing[0][0]} ... {missing[0][1] - 1}: another process wrote there at the same "
+            f"time; give the command again when it is done"
+        )
 
 
 def _course(done: int, columns: int, steps: int) -> Iterator[float]:

@@ -25,12 +25,25 @@ from gwn.data.folders.folder import GraphFolder
 from gwn.errors import GWNError
 from gwn.io import being_written, content_key, make_folder, require_space, safe_name, write_json
 from gwn.networks.bank import BankGWN, WaveBank
+from gwn.networks.feedforward import normalizes_input
 from gwn.outofcore.adjacency import file_adjacency
-from gwn.outofcore.propagate import ROWS, Block, OnColumns, columns_at_once, find_blocks, gaps, read_columns
+from gwn.outofcore.propagate import (
+    ROWS,
+    Block,
+    OnColumns,
+    columns_at_once,
+    find_blocks,
+    gaps,
+    one_writer,
+    read_columns,
+    require_whole,
+)
 from gwn.registry import require_known
 
 STORED = {"float32": "<f4", "float16": "<f2"}
 """Types of stored states; those of half precision need half the disk, and half the reading in every epoch."""
+
+MOST_HALF = float(np.finfo(np.float16).max)
 
 Nodes = NDArray[np.int64]
 
@@ -102,6 +115,8 @@ def propagate_states(
         raise GWNError(
             "propagation to files needs precompute=true: one bank on the features, see `gwn models gwn-bank`"
         )
+    if normalizes_input(model):
+        raise GWNError("propagation to files takes features as they are stored; use row_normalize=false")
     if model.self_loops == "keep":
         raise GWNError("a graph folder holds no loops that could be kept; use self_loops=add or none")
     bank = model.first
@@ -109,30 +124,38 @@ def propagate_states(
     make_folder(place)
     width, count = graph.num_features, graph.num_nodes if nodes is None else len(nodes)
     numbers = range(0 if nodes is not None else 1, bank.steps + 1)
-    blocks = [find_blocks(place, check=True, prefix=_prefix(number)) for number in numbers]
-    whole = _in_all(blocks)
-    missing = gaps(whole, width)
-    if missing:
-        _remove_others(blocks, whole)
-        at_once = columns_at_once(graph, bank, memory)
-        columns = sum(last - first for first, last in missing)
-        require_space(place, np.dtype(STORED[stored]).itemsize * count * columns * len(numbers))
-        operator = bank.scheme.prepare(bank.laplacian.on(file_adjacency(graph, model.self_loops)))
-        done = width - columns
-        for begin, end in missing:
-            for first in range(begin, end, at_once):
-                last = min(first + at_once, end)
-                x, x_prev = read_columns(graph, first, last), torch.zeros(graph.num_nodes, last - first)
-                with torch.no_grad():
-                    for n in range(bank.steps + 1):
-                        if n in numbers:
-                            _write(place, n, first, last, x, nodes, stored)
-                        on_columns(done + (last - first) * n / (bank.steps + 1), width)
-                        if n < bank.steps:
-                            x, x_prev = operator.advance_(n, bank.scheme.step(n), x, x_prev, x), x
-                done += last - first
-        on_columns(width, width)
-        blocks = [find_blocks(place, check=False, prefix=_prefix(number)) for number in numbers]
+
+    def found(check: bool) -> list[list[Block]]:
+        return [find_blocks(place, check=check, prefix=_prefix(number)) for number in numbers]
+
+    blocks = found(check=True)
+    if gaps(_in_all(blocks), width):
+        with one_writer(place):
+            blocks = found(check=True)  # another process may have been here meanwhile
+            whole = _in_all(blocks)
+            missing = gaps(whole, width)
+            _remove_others(blocks, whole)
+            at_once = columns_at_once(graph, bank, memory)
+            columns = sum(last - first for first, last in missing)
+            require_space(place, np.dtype(STORED[stored]).itemsize * count * columns * len(numbers))
+            operator = bank.scheme.prepare(bank.laplacian.on(file_adjacency(graph, model.self_loops)))
+            done = width - columns
+            for begin, end in missing:
+                for first in range(begin, end, at_once):
+                    last = min(first + at_once, end)
+                    x, x_prev = read_columns(graph, first, last), torch.zeros(graph.num_nodes, last - first)
+                    with torch.no_grad():
+                        for n in range(bank.steps + 1):
+                            if n in numbers:
+                                _write(place, n, first, last, x, nodes, stored)
+                            on_columns(done + (last - first) * n / (bank.steps + 1), width)
+                            if n < bank.steps:
+                                x, x_prev = operator.advance_(n, bank.scheme.step(n), x, x_prev, x), x
+                    done += last - first
+            on_columns(width, width)
+            blocks = found(check=False)
+        for state in blocks:
+            require_whole(place, state, width)
     return StoredStates(graph=graph, width=width, kept=nodes, blocks=blocks)
 
 
@@ -181,7 +204,13 @@ def _write(place: Path, number: int, first: int, last: int, x: Tensor, nodes: No
         try:
             for start in range(0, len(values) if nodes is None else len(nodes), ROWS):
                 part = slice(start, start + ROWS)
-                writer.append(values[part] if nodes is None else values[nodes[part]])
+                rows = values[part] if nodes is None else values[nodes[part]]
+                if stored == "float16" and (largest := float(np.abs(rows).max(initial=0.0))) > MOST_HALF:
+                    raise GWNError(
+                        f"float16 ends at {MOST_HALF:g}, and a state has {largest:g}; scale the features, or use "
+                        f"--stored float32"
+                    )
+                writer.append(rows)
             record = writer.finish()
         finally:
             writer.abandon()

@@ -188,7 +188,7 @@ def wave_around(network: Any, graph: Graph, node: int, target: int, rival: int |
         nodes=nodes,
         pairs=pairs,
         values=[[round(float(value), 5) for value in row] for row in signal[:, nodes]],
-        times=[round(min(network.time, step * network.scheme.tau), 3) for step in range(states.shape[0])],
+        times=[round(step * network.scheme.tau, 3) for step in range(states.shape[0])],
         total_neighbours=int(around.numel()),
     )
 

@@ -13,7 +13,7 @@ from torch import Tensor
 from gwn.adjacency import Adjacency
 from gwn.errors import GWNError
 from gwn.laplacians import Gradients, Operator, Step
-from gwn.schemes.base import Scheme
+from gwn.schemes.base import MOST_STEPS, Scheme
 from gwn.sparse import SparseMatrix, addmm_
 
 ROOT2 = math.sqrt(2.0)
@@ -53,7 +53,12 @@ class Bessel(Scheme):
 
 def series_terms(tau: float, tolerance: float = TOLERANCE) -> int:
     """The smallest K with `2 sum_{k>K} (z/2)^2k / (2k)! <= tolerance`, a bound on the error of C (and of Q / tau)."""
-    half = ROOT2 * tau / 2
+    half = ROOT2 * tau / 2  # there are more terms than this
+    if half > MOST_STEPS:
+        raise GWNError(
+            f"scheme 'bessel' with tau={tau:g} takes more than {MOST_STEPS:,} products in a step, the most that are "
+            f"taken; use a smaller tau"
+        )
     terms = 0
     while True:
         k = terms + 1

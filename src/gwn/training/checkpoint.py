@@ -30,6 +30,8 @@ from gwn.training.outputs import Outputs
 
 FORMAT = 1
 MARK = b"gwn checkpoint\n\0"
+MOMENTS = {"step", "exp_avg", "exp_avg_sq"}
+"""What Adam remembers of a parameter."""
 
 
 class Damaged(GWNError):
@@ -150,19 +152,41 @@ class Checkpoint:
 
     def restore(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> Progress:
         """Bring model, optimiser and this process's random generators to where the run stood."""
-        model.load_state_dict(self.weights)
-        state: dict[int, dict[str, Tensor]] = {}
-        for name, tensor in self.moments.items():
-            index, _, what = name.partition(".")
-            state.setdefault(int(index), {})[what] = tensor
-        optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
-        torch.set_rng_state(self.generator)
+        try:
+            model.load_state_dict(self.progress.best.weights)  # those that the run ends with must fit as well
+            model.load_state_dict(self.weights)
+            optimizer.load_state_dict({**optimizer.state_dict(), "state": self._state_of(optimizer)})
+            torch.set_rng_state(self.generator)
+        except (IndexError, RuntimeError, TypeError, ValueError) as error:
+            line = " ".join(str(error).split())[:300]
+            raise GWNError(
+                f"a checkpoint does not fit its network ({line}); delete it to begin this run anew"
+            ) from None
         device = next(model.parameters()).device
         if self.cuda_generator is not None and device.type == "cuda":
             torch.cuda.set_rng_state(self.cuda_generator, device)
         if self.mps_generator is not None and device.type == "mps":
             torch.mps.set_rng_state(self.mps_generator)
         return self.progress
+
+    def _state_of(self, optimizer: torch.optim.Optimizer) -> dict[int, dict[str, Tensor]]:
+        """What Adam remembers of every parameter; PyTorch compares no shapes, and its fused kernel would write beyond
+        moments that are too small."""
+        parameters: list[Tensor] = [own for group in optimizer.param_groups for own in group["params"]]
+        state: dict[int, dict[str, Tensor]] = {}
+        for name, tensor in self.moments.items():
+            number, _, what = name.partition(".")
+            state.setdefault(int(number), {})[what] = tensor
+        for index, entry in state.items():
+            if index < 0 or entry.keys() != MOMENTS:
+                raise ValueError(f"moments {', '.join(sorted(entry))[:80]} of parameter {index}")
+            own = parameters[index]
+            for what, tensor in entry.items():
+                shape, dtype = (torch.Size(), torch.float32) if what == "step" else (own.shape, own.dtype)
+                if tensor.shape != shape or tensor.dtype != dtype:
+                    found = f"{tuple(tensor.shape)} {tensor.dtype}"
+                    raise ValueError(f"{what} of parameter {index} is {found}, not {tuple(shape)} {dtype}")
+        return state
 
 
 class Checkpoints:

@@ -24,7 +24,7 @@ from gwn.training.card import model_card
 from gwn.training.checkpoint import Checkpoints
 from gwn.training.config import TrainConfig
 from gwn.training.label_input import build_network
-from gwn.training.loop import Fit, OnEpoch, fit, seed_everything
+from gwn.training.loop import Fit, OnEpoch, fit, former_determinism, seed_everything
 from gwn.training.metrics import METRICS
 from gwn.training.outputs import Outputs, warnings_of
 from gwn.training.result import FORMAT, RunResult, environment, summary_of_runs
@@ -248,6 +248,7 @@ def _begin(experiment: Experiment, root: Path) -> tuple[Path, dict[str, Any]]:
     return folder, identity
 
 
+@former_determinism()
 def _compute(
     experiment: Experiment,
     number: int,
@@ -327,8 +328,6 @@ def record_run(
             fitted = train(report)
     except Diverged as error:
         return replace(outcome, status="diverged", reason=str(error))
-    finally:
-        torch.use_deterministic_algorithms(False)
     write_json(history_file(folder, number), compact(fitted))
     return replace(
         outcome,

@@ -166,13 +166,26 @@ def rebuild_network(
     sizes: tuple[int, int],
     weights: Mapping[str, Tensor],
 ) -> nn.Module:
-    """The network that `weights` belong to, before they are loaded."""
+    """The network that `weights` belong to, before they are loaded; RuntimeError where it is larger than they are."""
     features, classes = sizes
     shown = training.get("labels", "none") == "masked"
-    network = model.build(features + (BLOCKS * classes if shown else 0), classes, **settings)
+    width = features + (BLOCKS * classes if shown else 0)
+    asked, there = _numbers_of(model, width, classes, settings), sum(tensor.numel() for tensor in weights.values())
+    if asked > there:
+        raise RuntimeError(f"the network has {asked:,} numbers and the weights {there:,}")
+    network = model.build(width, classes, **settings)
     if not shown and training.get("smooth", "none") == "none":
         return network
     return KnownLabels(network, weights["nodes"], weights["classes"], classes, shown=shown, graph=weights["graph"])
+
+
+def _numbers_of(model: ModelSpec, features: int, classes: int, settings: Mapping[str, Any]) -> int:
+    """How many numbers a network would have, without memory for any; 0 where one can only be built with them."""
+    try:
+        with torch.device("meta"):
+            return sum(tensor.numel() for tensor in model.build(features, classes, **settings).state_dict().values())
+    except RuntimeError:  # somebody else's network may look at its numbers
+        return 0
 
 
 def require_labels_fit(model: ModelSpec, settings: Mapping[str, Any], config: TrainConfig) -> None:

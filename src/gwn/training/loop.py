@@ -45,6 +45,7 @@ __all__ = [
     "diverged",
     "fit",
     "flushed_denormals",
+    "former_determinism",
     "logits_of",
     "make_optimizer",
     "node_loss",
@@ -246,6 +247,17 @@ def flushed_denormals() -> Iterator[None]:
         yield
     finally:
         torch.set_flush_denormal(already)
+
+
+@contextmanager
+def former_determinism() -> Iterator[None]:
+    """What `seed_everything` says of deterministic algorithms holds inside; after it, what its caller had said."""
+    before = torch.are_deterministic_algorithms_enabled()
+    warn_only = torch.is_deterministic_algorithms_warn_only_enabled()
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(before, warn_only=warn_only)
 
 
 def seed_everything(seed: int, deterministic: bool = False) -> None:

@@ -38,7 +38,7 @@ from gwn.training.boosting import grow_trees
 from gwn.training.config import DTYPES, TrainConfig
 from gwn.training.experiment import read_schema
 from gwn.training.label_input import KnownLabels, build_network, rebuild_network
-from gwn.training.loop import GraphTask, predict_logits, seed_everything, train_epochs
+from gwn.training.loop import GraphTask, former_determinism, predict_logits, seed_everything, train_epochs
 from gwn.training.loss import Scaling, balanced_weights
 from gwn.training.metrics import METRICS
 from gwn.training.outputs import Floats, probabilities
@@ -382,6 +382,7 @@ def mean_answers(members: Sequence[tuple[Floats, Tensor | None]]) -> Floats:
     return mean
 
 
+@former_determinism()
 def refit(folder: Path, dataset: Dataset, device: str = "auto") -> TrainedModel:
     """The model trained once more, on all labelled nodes of `dataset`, for the median of the runs' best epochs.
 

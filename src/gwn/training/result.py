@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from scipy.special import ndtri, stdtrit
 
-from gwn.errors import GWNError
+from gwn.errors import MOST_RUNS, GWNError
 from gwn.io import require_fields
 from gwn.training.outputs import summary_of_details
 
@@ -79,6 +79,11 @@ class RunResult:
         if not isinstance(sizes, list) or len(sizes) != 3:
             raise GWNError(f"a run's record has split_sizes {sizes!r}; it was edited: train again")
         require_fields({**data, "split_sizes": sizes}, cls, "a run's record")
+        if not 0 <= data["run"] < MOST_RUNS:
+            raise GWNError(
+                f"a run's record has run {str(data['run'])[:40]}, and runs are 0 ... {MOST_RUNS - 1}; it was edited: "
+                f"train again"
+            )
         return cls(**{**data, "split_sizes": tuple(sizes)})
 
 

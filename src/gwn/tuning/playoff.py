@@ -20,6 +20,7 @@ from gwn.data import Split, make_splits
 from gwn.errors import GWNError
 from gwn.io import content_key
 from gwn.training import TrainConfig, build_network, fit, seed_everything
+from gwn.training.loop import former_determinism
 from gwn.training.metrics import cross_fitted
 from gwn.tuning.objective import SETTINGS, TRAINING
 from gwn.tuning.plan import Search
@@ -74,9 +75,10 @@ def score_finalist(search: Search, trial: FrozenTrial, splits: int) -> Finalist:
     config = TrainConfig(**{**search.plan.training, **trial.user_attrs[TRAINING]})
     total = 0.0
     for number, split in enumerate(make_splits(search.dataset, search.plan.split, splits, PLAYOFF_SEED)):
-        seed_everything(PLAYOFF_SEED + number, config.deterministic)
         try:
-            total += _score(search, trial, split, config)
+            with former_determinism():
+                seed_everything(PLAYOFF_SEED + number, config.deterministic)
+                total += _score(search, trial, split, config)
         except (GWNError, RuntimeError):
             return Finalist(search=search, trial=trial, score=None)
     return Finalist(search=search, trial=trial, score=total / splits)

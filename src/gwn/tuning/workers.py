@@ -21,6 +21,7 @@ from optuna.exceptions import UpdateFinishedTrialError
 from optuna.trial import FrozenTrial, TrialState
 
 from gwn.errors import GWNError
+from gwn.training.loop import former_determinism
 from gwn.tuning.objective import TrialFailed, score_trial
 from gwn.tuning.plan import Plan, Search, reopen_search
 from gwn.tuning.storage import is_locked, open_storage, silent_optuna, storage_errors, storage_lock
@@ -64,6 +65,7 @@ class SearchJob:
             return open_study(storage, self.name, self.plan)
 
 
+@former_determinism()
 def work(
     job: SearchJob,
     search: Search,
@@ -98,7 +100,6 @@ def work(
                     break
     finally:
         torch.set_num_threads(threads)
-        torch.use_deterministic_algorithms(False)
 
 
 def _next_trial(job: SearchJob, search: Search, study: optuna.Study) -> bool:

@@ -112,6 +112,26 @@ def test_other_trees_than_ours_are_noticed(monkeypatch: pytest.MonkeyPatch) -> N
         grown(model, (X[:, 0] > 0).long())
 
 
+def test_a_tree_that_leads_in_a_circle_is_refused() -> None:
+    """Its weights are a file, which anyone may have written."""
+    model = BoostedTrees(4, 2, hops=0, iterations=1, leaves=2)
+    model.used.fill_(1)
+    model.left[0, 0, 0] = model.right[0, 0, 0] = 1  # and from there back to the root
+    with pytest.raises(GWNError, match="leads in a circle"):
+        model(X, EDGES)
+
+
+def test_the_deepest_tree_is_walked_to_its_end() -> None:
+    """Every split has a leaf to its left; the last leaf is as deep as a tree of so many leaves can be."""
+    model = BoostedTrees(1, 1, hops=0, iterations=1, leaves=4)
+    model.used.fill_(1)
+    model.left[0, 0] = torch.tensor([1, 1, 3, 3, 5, 5, 6])
+    model.right[0, 0] = torch.tensor([2, 1, 4, 3, 6, 5, 6])
+    model.threshold.fill_(-1.0)
+    model.value[0, 0, 6] = 7.0
+    assert model(torch.ones(1, 1), torch.empty(2, 0, dtype=torch.long)).item() == 7.0
+
+
 def test_too_many_values_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gwn.models.peers.boosted.MOST_VALUES", 1000)
     with pytest.raises(GWNError, match="12 dense columns of 300 nodes, beyond 1,000 values"):

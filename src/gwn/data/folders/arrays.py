@@ -127,11 +127,12 @@ class ArrayReader:
             yield self.rows(first, min(first + step, self.shape[0]))
 
 
-def check_array(path: Path, record: dict[str, Any]) -> None:
-    """Refuse an array whose bytes are not those that were written, reading it once."""
+def check_array(path: Path, record: dict[str, Any], look: Callable[[NDArray[Any]], None] = lambda chunk: None) -> None:
+    """Refuse an array whose bytes are not those that were written, reading it once; `look` sees every chunk of it."""
     digest = hashlib.sha256()
     for chunk in ArrayReader(path, record).chunks():
         digest.update(chunk.data)
+        look(chunk)
     if digest.hexdigest() != record["sha256"]:
         raise GWNError(f"{path} is not what was written (SHA-256 differs); make the folder again")
 

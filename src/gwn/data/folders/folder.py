@@ -8,7 +8,8 @@
     ids      [N] text        only where nodes have names: `ids.parquet`
 
 `meta.json` is written last and the folder is renamed into place, so a half-written graph is never seen. It is sealed
-and has the SHA-256 of every other file; an array is compared with it once, when a process first asks for it.
+and has the SHA-256 of every other file; an array is compared with it once, when a process first asks for it, and node
+numbers in it are looked at.
 """
 
 from __future__ import annotations
@@ -45,8 +46,8 @@ from gwn.io import (
     write_json,
 )
 
-_CHECKED: set[tuple[int, int, int, str]] = set()
-"""Versions of array files that this process has compared with their hashes."""
+_CHECKED: set[tuple[int, int, int, int, str]] = set()
+"""Versions of array files, and of how many nodes they are, that this process has looked through."""
 
 FORMAT = "gwn-graph-1"
 ARRAYS: dict[str, Any] = {"indptr": "<i8", "indices": "<i4", "x": "<f4", "y": "<i4", "year": "<i2"}
@@ -66,6 +67,9 @@ def _require_record(meta: dict[str, Any]) -> None:
     if unknown := [name for name in meta["arrays"] if name not in ARRAYS]:
         raise ValueError(f"an array {str(unknown[0])[:40]!r}")
     require_shape(meta, shape, "meta.json")
+    for name, its in meta["arrays"].items():
+        if its["dtype"] != ARRAYS[name]:
+            raise ValueError(f"{name} of type {its['dtype'][:40]!r} instead of {ARRAYS[name]!r}")
     if "year" in meta["arrays"] and len(meta["time_split"]) != 2:
         raise ValueError("time_split must be two years")
 
@@ -110,7 +114,8 @@ class GraphFolder:
             names = meta.get("class_names")
             if names is not None and len(names) != len(set(names)):
                 raise ValueError("class_names must be a list of different names")
-            if wrong or int(mapped["indptr"][-1]) != meta["arrays"]["indices"]["shape"][0]:
+            arcs = meta["arrays"]["indices"]["shape"]
+            if wrong or mapped["indptr"][[0, -1]].tolist() != [0, *arcs]:
                 raise ValueError(f"the shapes of {', '.join(wrong) or 'indptr and indices'} do not fit together")
         except (KeyError, TypeError, ValueError) as error:
             if isinstance(error, GWNError):
@@ -130,11 +135,36 @@ class GraphFolder:
         path, record = self.path / f"{name}.npy", self.meta["arrays"][name]
         open_array(path, record)
         state = path.stat()
-        version = (state.st_dev, state.st_ino, state.st_mtime_ns, record["sha256"])
+        version = (state.st_dev, state.st_ino, state.st_mtime_ns, self.num_nodes, record["sha256"])
         if version not in _CHECKED:
-            check_array(path, record)
+            self._look_through(name)
             _CHECKED.add(version)
         return path, record
+
+    def _look_through(self, name: str) -> None:
+        """Compare an array with its hash; pointers and node numbers must lie within the graph as well.
+
+        The hash says who wrote them, not that they are sound, and products of S follow them without looking.
+        """
+        path, record = self.path / f"{name}.npy", self.meta["arrays"][name]
+        most = {"indptr": self.num_arcs, "indices": self.num_nodes - 1}.get(name)
+        faults, before = list[str](), 0
+
+        def look(chunk: NDArray[Any]) -> None:
+            nonlocal before
+            if most is None or chunk.size == 0 or faults:
+                return
+            low, high = int(chunk.min()), int(chunk.max())
+            if low < 0 or high > most:
+                faults.append(f"it has {low if low < 0 else high}, and 0 ... {most} are allowed")
+            elif name == "indptr":
+                if int(chunk[0]) < before or bool((chunk[1:] < chunk[:-1]).any()):
+                    faults.append("its numbers must not fall")
+                before = int(chunk[-1])
+
+        check_array(path, record, look)
+        if faults:
+            raise GWNError(f"{path} is not that of a graph: {faults[0]}; make the folder again")
 
     @cached_property
     def indptr(self) -> NDArray[np.int64]:
@@ -201,8 +231,8 @@ class GraphFolder:
 
     def verify(self) -> None:
         """Read everything once and compare it with what was written."""
-        for name, record in self.meta["arrays"].items():
-            check_array(self.path / f"{name}.npy", record)
+        for name in self.meta["arrays"]:
+            self._look_through(name)
         for name in self.meta.get("files", {}):
             self._check_file(name)
 

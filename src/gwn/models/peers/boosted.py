@@ -148,12 +148,13 @@ class BoostedTrees(nn.Module):
         )
         first = torch.arange(0, feature.numel(), self.feature.shape[2], device=columns.device)  # the root of each tree
         place = first.expand(columns.shape[0], -1)
-        while True:
+        for _ in range(self.feature.shape[2]):  # no way down is longer than its tree has nodes
             small = columns.gather(1, feature[place].long()) <= threshold[place]
             below = first + torch.where(small, left[place], right[place])
             if torch.equal(below, place):
                 return value[place].view(columns.shape[0], end - start, -1).sum(1)
             place = below
+        raise GWNError("a tree leads in a circle; the weights were edited: train again")
 
     def grow(
         self,
