@@ -133,7 +133,8 @@ def test_no_labels_at_all() -> None:
     )
     facts = describe(data)
     assert facts["edge_homophily"] is facts["adjusted_homophily"] is None
-    assert facts["suggestions"][0].startswith("The nodes have no features: try --features spectral")
+    said = "The nodes have no features: give tables with --edges and --nodes, and try --features spectral"
+    assert facts["suggestions"][0].startswith(said), "beside --graph the option is refused"
 
 
 def test_a_single_column_is_a_feature(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from gwn.data.files import load_files, load_graph_file
 from gwn.data.folders.folder import GraphFolder, is_folder
 from gwn.data.origin import by_name, open_origin
 from gwn.data.schema import TASKS, FeatureSchema
+from gwn.data.tables import SUFFIXES, suffix_of
 from gwn.errors import GWNError
 from gwn.html import printable
 from gwn.memory import parse_memory
@@ -45,6 +46,9 @@ def open_source(source: GraphSource) -> tuple[Dataset, Origin]:
         what = "nothing was given" if not given else f"{' and '.join(given)} were given"
         raise GWNError(f"{what}; name a dataset (`gwn data list`), or give --edges and --nodes, or --graph")
     require_known("task", source.task, TASKS)
+    if edges is None:
+        _require_graph(dataset)
+        refuse_table_options(source)
     if dataset is not None:
         if source.task != "classification":
             raise GWNError(f"{dataset} has classes and no numbers to predict; leave out --task {source.task}")
@@ -60,6 +64,31 @@ def open_source(source: GraphSource) -> tuple[Dataset, Origin]:
     loaded, schema = load_files(edges=edges, nodes=nodes, directed=directed, **source.reading)
     places = {"edges": str(edges.resolve()), "nodes": str(nodes.resolve())}  # found again from any folder
     return loaded, {**places, "directed": directed, "schema": schema.to_json()}
+
+
+def _require_graph(dataset: str | None) -> None:
+    """Refuse what is neither a dataset nor a graph folder; tables in their place are told how they are given."""
+    if dataset is None or dataset in DATASETS:
+        return
+    place = Path(dataset)
+    if suffix_of(place) in SUFFIXES and not place.is_dir():
+        raise GWNError(f"{place} is a table and no dataset; give edges with --edges and nodes with --nodes")
+    if place.suffix.lower() in (".npz", ".pt") and place.is_file():
+        raise GWNError(f"{place} is a graph file and no dataset; give it with --graph")
+    if not is_folder(dataset):
+        require_known("dataset", dataset, DATASETS)
+
+
+def refuse_table_options(source: GraphSource) -> None:
+    """Refuse options for tables beside a graph that is none: they would be passed over."""
+    if source.for_tables:
+        named = "a dataset" if source.dataset in DATASETS else "a graph folder"
+        what = "a graph file" if source.dataset is None else named
+        raise GWNError(
+            f"{source.dataset or source.graph} is {what}, and {' and '.join(source.for_tables)} "
+            f"{'say' if len(source.for_tables) > 1 else 'says'} how tables are read; leave that out, or give tables "
+            f"with --edges and --nodes in its place"
+        )
 
 
 def how_it_was_read(origin: Mapping[str, Any], *, weights: bool = True) -> str:

@@ -98,7 +98,8 @@ def suggestions(facts: Mapping[str, Any]) -> list[str]:
     columns = facts["columns"]
     # nodes without features have one that is the same for all
     if facts["features"] <= 1 and facts["structural"] is None and not any(row["features"] for row in columns):
-        said.append("The nodes have no features: try --features spectral first, or --features structure.")
+        tables = "" if columns else "give tables with --edges and --nodes, and "
+        said.append(f"The nodes have no features: {tables}try --features spectral first, or --features structure.")
     for name in facts["telling_columns"]:
         said.append(
             f"Column {name!r} alone tells the {'class' if counts else 'number'} of every labelled node: if it was made "

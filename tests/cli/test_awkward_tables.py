@@ -1,0 +1,68 @@
+"""Tables and options that do not go together, or are not what they seem: refused or said, and never passed over."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from commands import Command
+
+Tables = tuple[Path, Path]
+SHORT = ("--runs", "1", "--set", "epochs=2", "--model", "gcn", "-q")
+TABLES = ("--edges", "edges.csv", "--nodes", "nodes.csv")
+
+
+def refused(command: Command, *given: str) -> str:
+    """What the command says in its one line."""
+    done = command(*given)
+    assert done.returncode == 2, done.stdout + done.stderr
+    lines = [line for line in done.stderr.splitlines() if not line.endswith("starting ...")]
+    assert len(lines) == 1, done.stderr
+    return lines[0]
+
+
+def trained(command: Command, *given: str) -> str:
+    done = command("train", *given, *SHORT, "--json")
+    assert done.returncode == 0, done.stderr
+    return str(json.loads(done.stdout)["folder"])
+
+
+def graph_file(folder: Path) -> str:
+    edges = np.array([[node, (node + 1) % 12] for node in range(12)]).T
+    np.savez(folder / "g.npz", x=np.ones((12, 1)), edge_index=edges, y=np.arange(12) % 2)
+    return "g.npz"
+
+
+def test_options_for_tables_are_refused_beside_other_graphs(tables: Tables, command: Command, tmp_path: Path) -> None:
+    """They were passed over: the class was that of the folder, whatever column was named."""
+    folder = ("data", "convert", "edges.csv", "--nodes", "nodes.csv", "--label-column", "topic", "--out", "gf", "-q")
+    assert command(*folder).returncode == 0
+    said = refused(command, "train", "gf", "--label-column", "city", "--skip-unknown", *SHORT)
+    assert "gf is a graph folder, and --label-column and --skip-unknown say how tables are read; leave that out" in said
+    on_disk = ("--model", "gwn-sym", "--precompute", "--memory", "4GB", "--runs", "1", "-q")
+    assert "--label-column says how" in refused(command, "train", "gf", "--label-column", "city", *on_disk)
+    assert "digits is a dataset, and --nodes says" in refused(command, "train", "digits", "--nodes", "nodes.csv")
+    graph = ("--graph", graph_file(tmp_path))
+    said = refused(command, "data", "describe", *graph, "--features", "spectral", "--drop-column", "x")
+    assert "g.npz is a graph file, and --drop-column and --features say" in said
+    assert "give tables with --edges and --nodes, and try --features" in command("data", "describe", *graph).stdout
+    assert command("train", "gf", *SHORT).returncode == 0, "doing what was said works"
+
+
+def test_tables_in_the_place_of_a_dataset_are_told_where_they_go(
+    tables: Tables, command: Command, tmp_path: Path
+) -> None:
+    assert "nodes.csv is a table and no dataset; give edges with --edges" in refused(
+        command, "train", "nodes.csv", "--label-column", "topic"
+    )
+    (tmp_path / "my data").mkdir()
+    for table in tables:
+        table.rename(tmp_path / "my data" / table.name)
+    said = refused(command, "train", "my data")
+    assert said.endswith("name its tables (edges.csv, nodes.csv) with --edges and --nodes")
+    assert "g.npz is a graph file and no dataset; give it with --graph" in refused(
+        command, "train", graph_file(tmp_path)
+    )
+    assert "did you mean 'digits'" in refused(command, "train", "digitz", "--label-column", "topic")
