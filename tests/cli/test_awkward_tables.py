@@ -66,3 +66,42 @@ def test_tables_in_the_place_of_a_dataset_are_told_where_they_go(
         command, "train", graph_file(tmp_path)
     )
     assert "did you mean 'digits'" in refused(command, "train", "digitz", "--label-column", "topic")
+
+
+def test_what_is_read_is_not_written_over(tables: Tables, command: Command, tmp_path: Path) -> None:
+    """Predictions took the place of the table that they were asked for, or that the model was trained on."""
+    run = trained(command, *TABLES, "--label-column", "topic")
+    (tmp_path / "new.csv").write_text(tables[1].read_text())
+    (tmp_path / "same.csv").symlink_to("nodes.csv")
+    before = [table.read_bytes() for table in tables]
+    new = ("--edges", "edges.csv", "--nodes", "new.csv")
+    for given in (
+        ("predict", run, *new, "--out", "new.csv"),
+        ("predict", run, *new, "--out", "nodes.csv"),
+        ("predict", run, "--out", "same.csv"),
+        ("explain", run, "--node", "u7", "--out", "./edges.csv"),
+        ("export", run, "--out", f"{run}/config.pt2"),
+    ):
+        said = refused(command, *given)
+        assert "is read for this, and would be replaced; choose another place with --out" in said
+    assert [table.read_bytes() for table in tables] == before
+    for _ in range(2):
+        assert command("predict", run, *new, "--out", "answers.csv").returncode == 0, "an old answer may be replaced"
+
+
+def test_the_ending_of_a_file_says_what_is_in_it(tables: Tables, command: Command, tmp_path: Path) -> None:
+    run = trained(command, *TABLES, "--label-column", "topic")
+    assert "p.parquet would be written as CSV; let the name" in refused(command, "predict", run, "--out", "p.parquet")
+    assert "would be written as CSV" in refused(command, "explain", run, "--node", "u7", "--out", "why.xlsx")
+    said = refused(command, "export", run, "--out", "x.json")
+    assert said.endswith("let the name that --out gives end in .pt2 (torch-export) or .onnx (onnx)")
+    said = refused(command, "export", run, "--out", "x.onnx", "--format", "torch-export")
+    assert said.endswith("end in .pt2 (torch-export)")
+    assert not list(tmp_path.glob("[px].*"))
+
+
+def test_the_ending_chooses_the_format(tables: Tables, command: Command) -> None:
+    """A network for PyTorch was written under the name of one in ONNX."""
+    run = trained(command, *TABLES, "--label-column", "topic")
+    done = command("export", run, "--out", "x.onnx")
+    assert "(onnx, any number of" in done.stdout or "--format onnx needs onnx" in done.stderr

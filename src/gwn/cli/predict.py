@@ -11,7 +11,7 @@ import typer
 from gwn.cli.terminal import print_prose
 from gwn.errors import GWNError
 from gwn.html import printable
-from gwn.spreadsheet import RAW_CELLS_HELP, write_csv
+from gwn.spreadsheet import RAW_CELLS_HELP, require_csv_name, write_csv
 
 if TYPE_CHECKING:
     from gwn.training import TrainedModel
@@ -60,6 +60,7 @@ def predict(
       gwn predict runs/mine-gwn-fa-0123456789ab --edges new-edges.csv --nodes new-nodes.csv
     """
     from gwn.cli.progress import TerminalBar
+    from gwn.cli.run import files_behind
     from gwn.cli.source import predict_folder, print_reading, reopen
     from gwn.io import require_writable
     from gwn.training import find_run_folder
@@ -73,8 +74,10 @@ def predict(
     for options in (asked, *pairs):
         if len(options) > 1:
             raise GWNError(f"{' and '.join(options)} do not go together; give one of them")
-    require_writable(out)
+    require_csv_name(out)
+    require_writable(out, reading=[edges, nodes, graph])
     folder = find_run_folder(run, runs)
+    require_writable(out, reading=files_behind(folder))
     members = predictor_of(run, runs) or [(folder, 1.0)]
     count = sum(len(finished_runs(member)) for member, _ in members)
     together = mean or (not asked and memory is None and count > 1)
