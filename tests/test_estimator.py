@@ -120,6 +120,17 @@ def test_words_for_nothing_are_no_classes_and_that_is_said() -> None:
         small().fit(X, np.where(Y == 1, "1", "-1"), edges=EDGES)
 
 
+def test_minus_one_is_a_class_in_a_column_and_counted_in_y() -> None:
+    """In silence a class was dropped that the command line learns."""
+    with pytest.warns(UserWarning, match=r"Read as not known, so to be predicted: '-1' \(12\)\. Where it is a class"):
+        assert small(epochs=2).fit(X, MASKED, edges=EDGES).classes_.tolist() == [0, 1, 2]
+    for column in (MASKED, MASKED.astype(str), MASKED.astype(float)):
+        with pytest.warns(UserWarning, match=r"Learnt as a class: '-1' \(12\)"):
+            model = small(epochs=2).fit(NODES.assign(topic=column), PAIRS, label="topic")
+        assert sorted(int(kind) for kind in model.classes_) == [-1, 0, 1, 2]
+        assert model.score(y=column) == np.mean(model.predict() == column.astype(model.classes_.dtype))
+
+
 def _with(nothing: str) -> Any:
     """The classes, of which the last is called something else."""
     return np.array(["ant", "bee", nothing])[Y]

@@ -134,7 +134,8 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
         """Train on the nodes whose class or number is known.
 
         `fit(nodes, edges, label="topic")` takes it from a column, `fit(X, y, edges=edges)` from `y`. It is unknown
-        where the cell is empty and where `y` is NaN, None or ""; a class also where `y` is -1.
+        where the cell is empty and where `y` is NaN, None or ""; a class also where `y` is -1, with a warning. In a
+        column -1 is a class, as it is on the command line.
 
         X       nodes: a pandas or polars data frame or any other Arrow table, a NumPy, PyTorch or SciPy matrix, a path
                 to CSV or Parquet; or a networkx graph or PyG `Data`, which bring their edges. Node ids with `graph`
@@ -412,8 +413,9 @@ class WaveClassifier(ClassifierMixin, NodeEstimator):  # type: ignore[misc]
     def score(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> float:
         """Accuracy over those of the nodes whose class in `y` is known."""
         whole = not any(WHOLE_NUMBER.match(as_text(kind)) for kind in self.classes_)
-        predicted, values = self.predict(X), classes_of(y, whole=whole)
-        known = _known(predicted, ~is_unknown(values))
+        learnt = "-1" in map(as_text, self.classes_)
+        predicted, values = self.predict(X), classes_of(y, whole=whole, minus_one=learnt)
+        known = _known(predicted, ~is_unknown(values, minus_one=learnt))
         weights = None if sample_weight is None else np.asarray(sample_weight)[known]
         true, found = ([as_text(value) for value in some] for some in (values[known], predicted[known]))
         return float(accuracy_score(true, found, sample_weight=weights))
@@ -421,9 +423,11 @@ class WaveClassifier(ClassifierMixin, NodeEstimator):  # type: ignore[misc]
     def _with_targets(self, pair: TablePair, y: Any, label: str | None, drop: Sequence[str]) -> TablePair:
         name = label or pair.label_column
         given = pair.nodes.columns[name] if name and y is None else y
-        if words := words_for_nothing(given):
+        from_column = given is not y  # there -1 is a class, as it is on the command line
+        if words := words_for_nothing(given, minus_one=from_column):
             warnings.warn(words, stacklevel=3)
-        self.classes_, found = with_classes(pair, classes_of(given), label, drop)
+        values = classes_of(given, minus_one=from_column)
+        self.classes_, found = with_classes(pair, values, label, drop, minus_one=from_column)
         return found
 
     def _in_order(self, found: NDArray[np.float64]) -> NDArray[np.float64]:
