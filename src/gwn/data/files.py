@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -351,7 +352,11 @@ def _endpoints(
 
 
 def _require_from_zero(table: Table, nodes: Table, ids: Any, schema: FeatureSchema, ids_of_ends: Sequence[Any]) -> None:
-    """Refuse edges that count the rows from 1: leaving out those of the last node would move all others by one."""
+    """Refuse edges that count from 1 what is counted from 0, or the other way round.
+
+    Leaving out those of the one unknown node would move all others by one.
+    """
+    _require_from_one(table, nodes, ids, schema, ids_of_ends)
     if (schema.id_column in nodes.columns and schema.skip_unknown) or ids != row_numbers(nodes):
         return
     named = different_ids(*ids_of_ends)
@@ -361,6 +366,24 @@ def _require_from_zero(table: Table, nodes: Table, ids: Any, schema: FeatureSche
             f"{table.path.name} counts the rows of {nodes.path.name} from 1 to {nodes.rows}, and they are counted from "
             f"0; add a column of the numbers from 1 to {nodes.path.name}, or subtract 1 in both columns of the edges"
         )
+
+
+def _require_from_one(table: Table, nodes: Table, ids: Any, schema: FeatureSchema, ids_of_ends: Sequence[Any]) -> None:
+    """Refuse edges from 0 to N - 1 beside ids from 1 to N; an edge of N would say that they count as the ids do."""
+    named = different_ids(*ids_of_ends)
+    strange = named.filter(pc.invert(pc.is_in(named, value_set=ids))).to_pylist()
+    if strange != ["0"] or pc.index(named, str(nodes.rows)).as_py() >= 0:
+        return
+    from_one = pc.cast(pc.add(pc.cast(row_numbers(nodes), "int64"), 1), "string")
+    if not pc.all(pc.is_in(from_one, value_set=ids)).as_py():
+        return
+    column = shlex.quote(str(schema.id_column))
+    by_row = f"go by row number with --drop-column {column}" if ids == from_one else "subtract 1 from them"
+    raise GWNError(
+        f"{table.path.name} counts the nodes from 0 to {nodes.rows - 1}, and their ids, in column "
+        f"{schema.id_column!r} of {nodes.path.name}, go from 1 to {nodes.rows}; {by_row}, or add 1 in both columns of "
+        f"the edges; where 0 stands for no node, delete its edges"
+    )
 
 
 def _unknown(text: Any, found: Any) -> list[str]:
