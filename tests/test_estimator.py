@@ -131,6 +131,16 @@ def test_minus_one_is_a_class_in_a_column_and_counted_in_y() -> None:
         assert model.score(y=column) == np.mean(model.predict() == column.astype(model.classes_.dtype))
 
 
+def test_predict_leaves_out_edges_of_unknown_nodes_where_that_is_said() -> None:
+    model = small(epochs=2).fit(NODES.assign(topic=TOPICS), PAIRS, label="topic")
+    strange = pd.concat([PAIRS, pd.DataFrame([["nobody", *PAIRS.iloc[0, 1:]]], columns=PAIRS.columns)])
+    with pytest.raises(GWNError, match=r"leave these edges out with skip_unknown=True; node ids are") as error:
+        model.predict(NODES, strange)
+    assert "id=" not in str(error.value)
+    assert "source=" not in str(error.value)
+    assert (model.predict(NODES, strange, skip_unknown=True) == model.predict(NODES, PAIRS)).all()
+
+
 def _with(nothing: str) -> Any:
     """The classes, of which the last is called something else."""
     return np.array(["ant", "bee", nothing])[Y]

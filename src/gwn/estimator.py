@@ -200,13 +200,8 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
     def _in_order(self, found: NDArray[np.float64]) -> NDArray[np.float64]:
         """The networks' answers [n, c] as the estimator gives them."""
 
-    def _answers(self, X: Any, edges: Any, nodes: Any) -> NDArray[np.float64]:
-        """The mean of the runs' answers, [n, c], about the nodes asked for.
-
-        X, nodes   nothing: every node of the graph that it was fitted on; one-dimensional: these ids of it; a table or
-                   matrix: these nodes, which with `edges` are a graph of their own
-        edges      of a new graph; `edges=[]` says that it has none
-        """
+    def _answers(self, X: Any, edges: Any, nodes: Any, skip_unknown: bool) -> NDArray[np.float64]:
+        """The mean of the runs' answers, [n, c], about the nodes asked for: see `WaveClassifier.predict_proba`."""
         check_is_fitted(self, "trained_")
         X = nodes if nodes is not None else X
         if X is None and edges is not None:
@@ -215,7 +210,7 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
             return self._mean_of_runs(None)
         if edges is None and (self.graph is not None or is_column(X)):
             return self._mean_of_runs(None)[positions(self.graph_, X)]
-        return self._mean_of_runs(self._other_graph(X, edges))
+        return self._mean_of_runs(self._other_graph(X, edges), skip_unknown)
 
     def save(self, folder: str | Path) -> Path:
         """Write the run folder that `gwn predict` and `load` read; tables that were in memory are part of it."""
@@ -343,20 +338,22 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
         self.model_, self.settings_ = self.trained_[0].config["model"], self.trained_[0].config["settings"]
         self.files_ = {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
 
-    def _mean_of_runs(self, pair: TablePair | None) -> NDArray[np.float64]:
+    def _mean_of_runs(self, pair: TablePair | None, skip_unknown: bool = False) -> NDArray[np.float64]:
         """The mean over the runs, each of which encodes the tables as it learnt to; None for the fitted graph."""
-        found = [answers(trained, self._seen_by(trained, pair), self.device) for trained in self.trained_]
+        seen = (self._seen_by(trained, pair, skip_unknown) for trained in self.trained_)
+        found = [answers(trained, graph, self.device) for trained, graph in zip(self.trained_, seen, strict=True)]
         for line in [] if pair is None else self.schema_.unlike(pair.nodes):
             warnings.warn(line, stacklevel=3)
         return self._in_order(np.mean(found, axis=0))
 
-    def _seen_by(self, trained: TrainedModel, pair: TablePair | None) -> Graph:
+    def _seen_by(self, trained: TrainedModel, pair: TablePair | None, skip_unknown: bool) -> Graph:
         """The graph as a run sees it."""
         schema = None if trained.schema is None else FeatureSchema.from_json(trained.schema)
         if pair is not None:
             if schema is None:
                 raise GWNError("this model was not trained on tables, so it cannot read others; call predict()")
-            return load_pair(pair, directed=self.dataset_.directed, schema=schema)[0].graph
+            directed = self.dataset_.directed
+            return load_pair(pair, directed=directed, schema=schema, skip_unknown=skip_unknown)[0].graph
         tables = self.dataset_.tables
         return self.graph_ if tables is None or schema is None else tables.encode(self.graph_, schema)
 
@@ -395,20 +392,25 @@ class WaveClassifier(ClassifierMixin, NodeEstimator):  # type: ignore[misc]
 
     task = "classification"
 
-    def predict(self, X: Any = None, edges: Any = None, *, nodes: Any = None) -> NDArray[Any]:
+    def predict(
+        self, X: Any = None, edges: Any = None, *, nodes: Any = None, skip_unknown: bool = False
+    ) -> NDArray[Any]:
         """The class of every node asked for: see `predict_proba`."""
-        best = self.predict_proba(X, edges, nodes=nodes).argmax(axis=1)
+        best = self.predict_proba(X, edges, nodes=nodes, skip_unknown=skip_unknown).argmax(axis=1)
         found: NDArray[Any] = self.classes_[best]
         return found
 
-    def predict_proba(self, X: Any = None, edges: Any = None, *, nodes: Any = None) -> NDArray[np.float64]:
+    def predict_proba(
+        self, X: Any = None, edges: Any = None, *, nodes: Any = None, skip_unknown: bool = False
+    ) -> NDArray[np.float64]:
         """Probabilities [n, classes] in the order of `classes_`.
 
-        X, nodes   nothing: every node of the graph that it was fitted on; one-dimensional: these ids of it; a table or
-                   matrix: these nodes, which with `edges` are a graph of their own
-        edges      of a new graph; `edges=[]` says that it has none
+        X, nodes       nothing: every node of the graph that it was fitted on; one-dimensional: these ids of it; a
+                       table or matrix: these nodes, which with `edges` are a graph of their own
+        edges          of a new graph; `edges=[]` says that it has none
+        skip_unknown   leave out edges of the new graph that name nodes which it does not have
         """
-        return self._answers(X, edges, nodes)
+        return self._answers(X, edges, nodes, skip_unknown)
 
     def score(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> float:
         """Accuracy over those of the nodes whose class in `y` is known."""
@@ -441,14 +443,17 @@ class WaveRegressor(RegressorMixin, NodeEstimator):  # type: ignore[misc]
 
     task = "regression"
 
-    def predict(self, X: Any = None, edges: Any = None, *, nodes: Any = None) -> NDArray[np.float64]:
+    def predict(
+        self, X: Any = None, edges: Any = None, *, nodes: Any = None, skip_unknown: bool = False
+    ) -> NDArray[np.float64]:
         """The number of every node asked for, in the units of `y`.
 
-        X, nodes   nothing: every node of the graph that it was fitted on; one-dimensional: these ids of it; a table or
-                   matrix: these nodes, which with `edges` are a graph of their own
-        edges      of a new graph; `edges=[]` says that it has none
+        X, nodes       nothing: every node of the graph that it was fitted on; one-dimensional: these ids of it; a
+                       table or matrix: these nodes, which with `edges` are a graph of their own
+        edges          of a new graph; `edges=[]` says that it has none
+        skip_unknown   leave out edges of the new graph that name nodes which it does not have
         """
-        found: NDArray[np.float64] = self._answers(X, edges, nodes)[:, 0]
+        found: NDArray[np.float64] = self._answers(X, edges, nodes, skip_unknown)[:, 0]
         return found
 
     def score(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> float:

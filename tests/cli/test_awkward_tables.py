@@ -105,3 +105,24 @@ def test_the_ending_chooses_the_format(tables: Tables, command: Command) -> None
     run = trained(command, *TABLES, "--label-column", "topic")
     done = command("export", run, "--out", "x.onnx")
     assert "(onnx, any number of" in done.stdout or "--format onnx needs onnx" in done.stderr
+
+
+def test_predict_advises_what_it_has(tables: Tables, command: Command, tmp_path: Path) -> None:
+    """--skip-unknown, --id-column and --source-column were advised and refused."""
+    run = trained(command, *TABLES, "--label-column", "topic")
+    edges = tables[0].read_text()
+    (tmp_path / "more.csv").write_text(edges + "u1,nobody,1\n")
+    given = ("predict", run, "--edges", "more.csv", "--nodes", "nodes.csv")
+    said = refused(command, *given)
+    assert "or leave these edges out with --skip-unknown; node ids are column 'id' of nodes.csv; edges" in said
+    assert "-column" not in said
+    done = command(*given, "--skip-unknown")
+    assert done.returncode == 0
+    assert "left out: 1 edges of unknown nodes" in done.stderr
+    assert "says how --edges is read" in refused(command, "predict", run, "--skip-unknown")
+    names = [f"{line},{'via' if row == 0 else f'u{row % 60}'}" for row, line in enumerate(edges.splitlines())]
+    (tmp_path / "more.csv").write_text("\n".join(names).replace("from,to", "buyer,seller"))
+    said = refused(command, *given)
+    assert said.endswith("all hold ids of nodes; rename those of the ends to 'from' and 'to', as in the training")
+    (tmp_path / "more.csv").write_text("\n".join(names))
+    assert command(*given).returncode == 0

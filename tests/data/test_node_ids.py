@@ -101,7 +101,7 @@ def test_ids_from_one_and_edges_from_zero_are_not_moved_by_one(read: Any, order:
 
 def test_a_column_of_categories_that_is_called_node_is_named(read: Any) -> None:
     nodes = "node,age,topic\nbig,1,x\nbig,2,y\nsmall,3,x\nsmall,4,y\n"
-    with pytest.raises(GWNError, match=r"by row number, and column 'node' has cells .* out with --drop-column node, or"):
+    with pytest.raises(GWNError, match=r"row number, and column 'node' has cells .* out with --drop-column node, or"):
         read(nodes, "source,target\n0,1\n2,3\n")
     assert read(nodes, "source,target\n0,1\n2,3\n", drop_columns=["node"])[1].id_column is None
     assert read(nodes.replace("node,", "size,"), "source,target\n0,1\n2,3\n")[1].id_column is None

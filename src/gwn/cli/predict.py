@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from gwn.cli.options import SkipUnknown
 from gwn.cli.terminal import print_prose
 from gwn.errors import GWNError
 from gwn.html import printable
@@ -28,6 +29,7 @@ def predict(
     edges: Path | None = typer.Option(None, help="A new graph: its edges. Default: the graph it was trained on."),
     nodes: Path | None = typer.Option(None, help="A new graph: its nodes, with the same feature columns."),
     graph: Path | None = typer.Option(None, help="A new graph as one file: NPZ, or a PyG Data object (.pt)."),
+    skip_unknown: SkipUnknown = False,
     out: Path = typer.Option(Path("predictions.csv"), help="The CSV file to write."),
     mean: bool = typer.Option(
         False, "--ensemble", help="The mean of all runs; of a node, of those not trained on it. The default."
@@ -74,6 +76,8 @@ def predict(
     for options in (asked, *pairs):
         if len(options) > 1:
             raise GWNError(f"{' and '.join(options)} do not go together; give one of them")
+    if skip_unknown and edges is None:
+        raise GWNError("--skip-unknown says how --edges is read; give --edges and --nodes, or leave it out")
     require_csv_name(out)
     require_writable(out, reading=[edges, nodes, graph])
     folder = find_run_folder(run, runs)
@@ -97,7 +101,7 @@ def predict(
         same = edges is None and graph is None
 
         def open_(origin: Any) -> Any:
-            return reopen(origin, edges, nodes, graph)
+            return reopen(origin, edges, nodes, graph, skip_unknown)
 
         if together:
             data, found, trained = blended(members, open_, same=same, device=device, calibrated=calibrate)

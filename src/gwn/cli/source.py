@@ -12,7 +12,7 @@ from gwn.cli.options import GraphSource
 from gwn.cli.terminal import print_prose
 from gwn.data import DATASETS, Dataset, Split
 from gwn.data.describe import describe, in_words
-from gwn.data.files import load_files, load_graph_file
+from gwn.data.files import as_trained, load_files, load_graph_file
 from gwn.data.folders.folder import GraphFolder, is_folder
 from gwn.data.origin import by_name, open_origin
 from gwn.data.schema import TASKS, FeatureSchema
@@ -136,7 +136,13 @@ def print_summary(data: Dataset, split: Split | None = None) -> None:
         print_prose(printable(line), err=True)
 
 
-def reopen(origin: Mapping[str, Any] | None, edges: Path | None, nodes: Path | None, graph: Path | None) -> Dataset:
+def reopen(
+    origin: Mapping[str, Any] | None,
+    edges: Path | None,
+    nodes: Path | None,
+    graph: Path | None,
+    skip_unknown: bool = False,
+) -> Dataset:
     """The graph a model was trained on, or a new one read in the same way."""
     origin = origin or {}
     directed = bool(origin.get("directed", False))
@@ -150,14 +156,16 @@ def reopen(origin: Mapping[str, Any] | None, edges: Path | None, nodes: Path | N
     if edges is not None and nodes is not None:
         if "schema" not in origin:
             raise GWNError("this model was not trained on tables, so it cannot read --edges and --nodes; use --graph")
-        return _tables(origin, edges, nodes, directed)
+        return _tables(origin, edges, nodes, directed, skip_unknown)
     return open_origin(origin)
 
 
-def _tables(origin: Mapping[str, Any], edges: Path, nodes: Path, directed: bool) -> Dataset:
+def _tables(origin: Mapping[str, Any], edges: Path, nodes: Path, directed: bool, skip_unknown: bool) -> Dataset:
     schema = FeatureSchema.from_json(origin["schema"])
-    loaded, _ = load_files(edges=edges, nodes=nodes, label_column=None, schema=schema, directed=directed)
-    return loaded
+    with as_trained(schema):
+        return load_files(
+            edges=edges, nodes=nodes, label_column=None, schema=schema, directed=directed, skip_unknown=skip_unknown
+        )[0]
 
 
 def open_folder(dataset: str | None) -> GraphFolder | None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -193,7 +195,8 @@ def load_files(
     label are to be predicted. Ids are compared as text: those of `id_column`, else of the column that holds the ids
     which the edges name (`gwn.data.node_ids`). With `schema`, this graph is read as an earlier one was.
 
-    skip_unknown   leave out edges that name nodes which the node table does not have, instead of refusing them
+    skip_unknown   leave out edges that name nodes which the node table does not have, instead of refusing them; with
+                   `schema` also where it says so
     """
     no_header = no_header if schema is None else schema.no_header
     for which in no_header:
@@ -233,7 +236,7 @@ def load_files(
         )
         schema = replace(schema, no_header=tuple(no_header), skip_unknown=skip_unknown)
     else:
-        schema = _again(schema, node_table, label_column, id_column, weight_column)
+        schema = _again(schema, node_table, label_column, id_column, weight_column, skip_unknown)
     schema = replace(schema, source_column=ends[0], target_column=ends[1], endpoints_given=given)
     unused = [name for name in edge_table.columns if name not in (*ends, schema.weight_column)]
     schema = replace(schema, unused_of_edges=tuple(unused))
@@ -278,6 +281,25 @@ def load_files(
     return dataset, schema
 
 
+@contextmanager
+def as_trained(schema: FeatureSchema) -> Iterator[None]:
+    """Advice about other tables without the options that choose how tables are read: the model has chosen."""
+    try:
+        yield
+    except GWNError as error:
+        ends = f"rename those of the ends to {schema.source_column!r} and {schema.target_column!r}, as in the training"
+        said = _CHOSEN.sub("", str(error))
+        said = re.sub(r"say which two are the ends of an edge, .*", lambda _: ends, said)
+        said = re.sub(r"go by row number with --drop-column .*?(?=, or )", "subtract 1 from them", said)
+        raise type(error)(said) from None
+
+
+_CHOSEN = re.compile(
+    r", choose another with --id-column|, choose others with --source-column and --target-column"
+    r"|(?<=; )say --no-header (?:edges|nodes) \(.*\), or "
+)
+
+
 def _hashes(edges: Table, nodes: Table) -> dict[str, str]:
     """SHA-256 by file name; two files of one name, in different folders, are told apart by what they hold."""
     same = edges.path.name == nodes.path.name
@@ -288,11 +310,17 @@ def _hashes(edges: Table, nodes: Table) -> dict[str, str]:
 
 
 def _again(
-    schema: FeatureSchema, nodes: Table, label_column: str | None, id_column: str | None, weight_column: str | None
+    schema: FeatureSchema,
+    nodes: Table,
+    label_column: str | None,
+    id_column: str | None,
+    weight_column: str | None,
+    skip_unknown: bool,
 ) -> FeatureSchema:
     """How an earlier graph was read, with the columns that are named anew."""
     schema = replace(
         schema,
+        skip_unknown=schema.skip_unknown or skip_unknown,
         label_column=label_column or schema.label_column,
         id_column=id_column or schema.id_column,
         weight_column=weight_column or schema.weight_column,
@@ -407,4 +435,4 @@ def _weights(table: Table, schema: FeatureSchema) -> Tensor | None:
     return torch.from_numpy(values.astype(np.float32))
 
 
-__all__ = ["load_files", "load_graph_file"]
+__all__ = ["as_trained", "load_files", "load_graph_file"]

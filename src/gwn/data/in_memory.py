@@ -10,7 +10,7 @@ import hashlib
 import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from gwn.data.dataset import Dataset
 from gwn.data.edge_columns import choose_ends
-from gwn.data.files import load_files
+from gwn.data.files import as_trained, load_files
 from gwn.data.node_ids import choose_id_column, different_ids
 from gwn.data.schema import FeatureSchema
 from gwn.data.tables import Table, read_table
@@ -95,7 +95,7 @@ def load_pair(
     """
     dropped = [drop] if isinstance(drop, str) else list(drop)
     label = label or pair.label_column
-    with said_in_python():
+    with said_in_python(), nullcontext() if schema is None else as_trained(schema):
         id_column = id or pair.id_column
         undecided = id is None and (schema is None or schema.id_column not in pair.nodes.columns)
         if pair.index_column is not None and pair.index_column not in (id, *dropped):
