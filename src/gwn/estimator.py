@@ -342,7 +342,7 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
         """The mean over the runs, each of which encodes the tables as it learnt to; None for the fitted graph."""
         seen = (self._seen_by(trained, pair, skip_unknown) for trained in self.trained_)
         found = [answers(trained, graph, self.device) for trained, graph in zip(self.trained_, seen, strict=True)]
-        for line in [] if pair is None else self.schema_.unlike(pair.nodes):
+        for line in [] if pair is None else [*self.schema_.unlike(pair.nodes), *self.schema_.lost_cells(pair.nodes)]:
             warnings.warn(line, stacklevel=3)
         return self._in_order(np.mean(found, axis=0))
 

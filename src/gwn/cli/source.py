@@ -11,7 +11,7 @@ from typing import Any
 from gwn.cli.options import GraphSource
 from gwn.cli.terminal import print_prose
 from gwn.data import DATASETS, Dataset, Split
-from gwn.data.describe import describe, in_words
+from gwn.data.describe import describe, in_words, isolated_nodes
 from gwn.data.files import as_trained, load_files, load_graph_file
 from gwn.data.folders.folder import GraphFolder, is_folder
 from gwn.data.origin import by_name, open_origin
@@ -120,14 +120,17 @@ def how_it_was_read(origin: Mapping[str, Any], *, weights: bool = True) -> str:
 
 
 def print_reading(edges: Path, nodes: Path, data: Dataset) -> None:
-    """How other tables were read by what a run has stored: they may have more columns, and edges that name nobody."""
+    """How other tables were read by what a run has stored, and what of them was not: a line a decision."""
     assert data.tables is not None
     schema = data.tables.schema
     if schema.label_column not in data.tables.table.columns:
         schema = replace(schema, label_column=None)
     line = how_it_was_read({"edges": edges, "nodes": nodes, "schema": schema.to_json()}, weights=False).splitlines()[0]
-    lost = data.dropped.get("edges of unknown nodes", 0)
-    print_prose(f"{line}; left out: {lost:,} edges of unknown nodes" if lost else line, err=True)
+    lost = [f"{count:,} {what}" for what, count in data.dropped.items() if count]
+    alone = isolated_nodes(data.graph)
+    said = [line, *schema.lost_cells(data.tables.table), *([f"left out: {', '.join(lost)}"] if lost else [])]
+    said += [f"{alone:,} of {data.graph.num_nodes:,} nodes without an edge"] if alone else []
+    print_prose("\n".join(map(printable, said)), err=True)
 
 
 def print_summary(data: Dataset, split: Split | None = None) -> None:

@@ -28,6 +28,7 @@ from gwn.data.cells import (
     choose_date,
     days_of,
     says_nothing,
+    units_of,
 )
 from gwn.data.tables import Table
 from gwn.errors import GWNError
@@ -87,6 +88,10 @@ class Column:
         """Why another table's column may not mean what the training's did; "" where nothing speaks for that."""
         return ""
 
+    def lost_cells(self, table: Table) -> str:
+        """Which cells of this table are not read, and count as missing; "" for none."""
+        return ""
+
     def to_json(self) -> dict[str, Any]:
         """As a plain dictionary: what differs from the defaults."""
         defaults = {field.name: field.default for field in fields(self) if field.default is not MISSING}
@@ -118,6 +123,7 @@ class Number(Column):
     notation        how the numbers are written, see `gwn.data.cells.NOTATIONS`
     knots, scores   f goes through these points, straight in between and level outside
     plain           numbers as they are
+    units           signs of money or of per cent that the training's cells had; () in runs that did not keep them
     """
 
     kind = "number"
@@ -130,6 +136,7 @@ class Number(Column):
     knots: tuple[float, ...] = ()
     scores: tuple[float, ...] = ()
     plain: bool = False
+    units: tuple[str, ...] = ()
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -176,12 +183,19 @@ class Number(Column):
         known = values[~np.isnan(values)]
         if known.size == 0:
             return ALL_EMPTY
+        found = units_of(table.text(self.name)) if self.units else []
+        if self.units and not set(self.units) >= set(found) > set():
+            had, have = " and ".join(self.units), " and ".join(found) or "none"
+            return f"its numbers had {had} in the training and have {have} here: see that they mean the same"
         middle, far = float(np.median(known)), FAR * self.std
         low, high = (self.knots[0], self.knots[-1]) if self.knots else (self.mean - far, self.mean + far)
         if self.plain or low <= middle <= high:
             return ""
         usual = f"{low:.4g} to {high:.4g}" if self.knots else f"{self.mean:.4g} ± {self.std:.4g}"
         return f"its numbers are about {middle:.4g}, far from those of the training ({usual})"
+
+    def lost_cells(self, table: Table) -> str:
+        return _numbers_and_notes(self, table)[1]
 
     def curve(self, values: Floats) -> Floats:
         """f: beyond the knots it is level, and a quarter of the numbers keeps their differences finite."""
@@ -215,7 +229,7 @@ class Date(Number):
         return super().feature_names + circles
 
     def unlike(self, table: Table) -> str:
-        return ""  # later ones are what is to be expected
+        return ALL_EMPTY if np.isnan(self.values(table)).all() else ""  # later ones are what is to be expected
 
     def read(self, table: Table) -> tuple[Floats, Mask]:
         return table.days(self.name, self.written or "year-month-day")
@@ -254,6 +268,9 @@ class Boolean(Column):
                 "true or false is needed, or an empty cell"
             )
         return np.where(empty, np.nan, yes.astype(np.float64))
+
+    def unlike(self, table: Table) -> str:
+        return ALL_EMPTY if np.isnan(self.values(table)).all() else ""
 
     def learn(self, table: Table, rows: Rows) -> Boolean:
         values = self.values(table)[rows]
@@ -437,7 +454,8 @@ def _decide(table: Table, name: str, standardise: bool) -> Column:
 
 
 def _number(table: Table, name: str, notation: str, how: str, standardise: bool) -> Column:
-    column = Number(name=name, notation=notation, plain=not standardise)
+    units = tuple(units_of(table.text(name))) if notation else ()
+    column = Number(name=name, notation=notation, plain=not standardise, units=units)
     values, odd = _numbers_and_notes(column, table)
     notes = [how, odd]
     known = values[~np.isnan(values)]

@@ -254,6 +254,11 @@ class FeatureSchema:
         found = {column.name: column.unlike(table) for column in self.columns if column.feature_names}
         return [f"{table.path.name}: column {name!r}: {said}" for name, said in found.items() if said]
 
+    def lost_cells(self, table: Table) -> list[str]:
+        """Cells of another table that hold no number or date and count as missing, a line a column."""
+        found = {column.name: column.lost_cells(table) for column in self.columns if column.feature_names}
+        return [f"column {name!r}: {said}" for name, said in found.items() if said]
+
     def to_json(self) -> dict[str, Any]:
         """As a plain dictionary for JSON."""
         plain = {entry.name: getattr(self, entry.name) for entry in fields(self)}
