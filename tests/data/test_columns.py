@@ -364,3 +364,30 @@ def test_every_choice_survives_json_and_the_summary_tells_it(read: Read) -> None
         ("label", "label", 0, 0),
     ]
     assert sum(row["features"] for row in rows) == data.graph.num_features
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "step", "said"),
+    [
+        ("Unnamed: 0", 0, 1, "it counts the rows: left out; rename it to use it"),
+        ("index", 1, 1, "it counts the rows: left out; rename it to use it"),
+        ("node_id", 1, 1, "it counts the rows: left out; rename it to use it"),
+        ("ID", 7, 3, "its name and its cells, all different, are those of an id: left out; rename it to use it"),
+        ("index", 7, 3, ""),
+        ("year", 1, 1, ""),
+    ],
+)
+def test_a_column_that_only_names_the_rows_is_no_feature(
+    name: str, first: int, step: int, said: str, tmp_path: Path
+) -> None:
+    """Sorted by class, the number of a row told the class, and nobody noticed."""
+    rows = [f"{first + step * row},u{row},{row % 7},{'xy'[row // 15]}" for row in range(30)]
+    (tmp_path / "nodes.csv").write_text("\n".join([f"{name},user,size,topic", *rows]))
+    (tmp_path / "edges.csv").write_text("source,target\nu1,u2\nu3,u4\n")
+    edges, nodes = tmp_path / "edges.csv", tmp_path / "nodes.csv"
+    data, schema = load_files(edges=edges, nodes=nodes, label_column="topic")
+    assert schema.id_column == "user"
+    assert data.graph.feature_names == (("size",) if said else (name, "size"))
+    assert schema.decisions() == ([f"column {name!r}: {said}"] if said else [])
+    data, _ = load_files(edges=edges, nodes=nodes, label_column="topic", drop_columns=[name])
+    assert data.graph.feature_names == ("size",)

@@ -36,7 +36,7 @@ def test_evidence_wins_over_a_name(read: Any) -> None:
         "id,account,age,topic\nx1,a,1,x\nx2,b,2,y\nx3,c,3,x\n", "source,target\na,b\n", drop_columns=["id"]
     )
     assert schema.id_column == "account"
-    _, schema = read("node,account,topic\n7,a,x\n8,b,y\n9,c,x\n", "source,target\na,c\n")
+    _, schema = read("node,account,age,topic\n7,a,1,x\n8,b,2,y\n9,c,3,x\n", "source,target\na,c\n")
     assert schema.id_column == "account", "no edge names anything in the column that is called node"
 
 

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from gwn.data.cells import numbers_of
 from gwn.data.columns import Column, LeftOut, column_from_json, infer_column
-from gwn.data.node_ids import choose_id_column, holds_ids, row_numbers
+from gwn.data.node_ids import ID_NAMES, choose_id_column, holds_ids, row_numbers
 from gwn.data.structural import structural_kinds, structural_names
 from gwn.data.tables import WHOLE, Table
 from gwn.errors import GWNError
@@ -29,6 +29,9 @@ from gwn.sparse import SPARSE_DENSITY
 
 ASKED = "left out, as asked"
 ROW_NAMES = "the first column, without a name, is taken for row names: left out"
+ROW_COUNTER = re.compile(r"(?i)unnamed: \d+|index|level_0|row|row[ _-]?(?:id|no|nr|num|number)|#|no\.?|nr\.?")
+"""What programs and people call a column that counts the rows."""
+
 TASKS = ("classification", "regression")
 WHOLE_NUMBER = re.compile(WHOLE)
 INTEGER = re.compile(r"-?\d{1,18}")
@@ -112,9 +115,14 @@ class FeatureSchema:
                 _require_no_id(table, label_column, named)
             free = [name for name in table.columns if name != label_column and name not in drop_columns]
             id_column = choose_id_column(table, pa.array([], pa.string()) if named is None else named, free)
+        named_rows = {name: _names_rows(table, name) for name in table.columns if name not in text_columns}
+        left_out = {name: why for name, why in named_rows.items() if why}
+        if table.row_names is not None:
+            left_out[table.row_names] = ROW_NAMES
+        left_out |= dict.fromkeys(drop_columns, ASKED)
         columns = tuple(
-            LeftOut(name=name, note=ASKED if name in drop_columns else ROW_NAMES)
-            if name in (*drop_columns, table.row_names)
+            LeftOut(name=name, note=left_out[name])
+            if name in left_out
             else infer_column(table, name, standardise=standardise, text=name in text_columns)
             for name in table.columns
             if name not in (label_column, id_column)
@@ -285,6 +293,19 @@ def _require_one_role(roles: Mapping[str, Sequence[str]]) -> None:
         for name in set(names) & set(others):
             options = (f"--{('drop column' if what == 'column' else what).replace(' ', '-')}" for what in (one, other))
             raise GWNError(f"{' and '.join(options)} both name {name!r}; leave one of them out")
+
+
+def _names_rows(table: Table, name: str) -> str:
+    """Why a column that is no id of the edges only names the rows all the same: a network would learn their order."""
+    called_id = name.lower() in ID_NAMES
+    if not (called_id or ROW_COUNTER.fullmatch(name)) or not table.is_readable(name):
+        return ""
+    cells, numbers = table.ids(name), row_numbers(table)
+    if cells in (numbers, pc.cast(pc.add(pc.cast(numbers, pa.int64()), 1), pa.string())):
+        return "it counts the rows: left out; rename it to use it"
+    if called_id and len(pc.unique(cells)) == table.rows:
+        return "its name and its cells, all different, are those of an id: left out; rename it to use it"
+    return ""
 
 
 def _require_no_id(table: Table, label: str, named: Any) -> None:
