@@ -423,9 +423,10 @@ def _decide(table: Table, name: str, standardise: bool) -> Column:
     kind = table.columns[name].type
     if not table.is_readable(name):
         return LeftOut(name=name, note=f"it holds {kind}: left out")
-    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+    declared = table.is_category(name)
+    if not declared and (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
         return _date(table, name, "")
-    if table.holds_numbers(name) and _differs_at_once(table.columns[name]):
+    if not declared and table.holds_numbers(name) and _differs_at_once(table.columns[name]):
         return _number(table, name, "", "", standardise)
     cells = table.text(name)
     filled = cells.filter(pc.not_equal(cells, ""))
@@ -439,6 +440,8 @@ def _decide(table: Table, name: str, standardise: bool) -> Column:
         return LeftOut(name=name, note=f"every cell is {_short(distinct[0].as_py())}: left out")
     if _is_boolean(table, name, distinct):
         return Boolean(name=name, flag=missing)
+    if declared:
+        return _category(table, name, filled, missing, "")
     if not pa.types.is_floating(kind) and are_compact_dates(distinct):
         return _date(table, name, COMPACT)
     zero = begins_with_zero(distinct)

@@ -18,6 +18,7 @@ from torch import Tensor
 
 from gwn.data.cells import numbers_of
 from gwn.data.columns import Column, LeftOut, column_from_json, infer_column
+from gwn.data.headers import MADE_UP
 from gwn.data.node_ids import ID_NAMES, choose_id_column, holds_ids, row_numbers
 from gwn.data.structural import structural_kinds, structural_names
 from gwn.data.tables import WHOLE, Table
@@ -29,6 +30,7 @@ from gwn.sparse import SPARSE_DENSITY
 
 ASKED = "left out, as asked"
 ROW_NAMES = "the first column, without a name, is taken for row names: left out"
+INDEX = "it is the index of a data frame: left out"
 ROW_COUNTER = re.compile(r"(?i)unnamed: \d+|index|level_0|row|row[ _-]?(?:id|no|nr|num|number)|#|no\.?|nr\.?")
 """What programs and people call a column that counts the rows."""
 
@@ -118,7 +120,7 @@ class FeatureSchema:
         named_rows = {name: _names_rows(table, name) for name in table.columns if name not in text_columns}
         left_out = {name: why for name, why in named_rows.items() if why}
         if table.row_names is not None:
-            left_out[table.row_names] = ROW_NAMES
+            left_out[table.row_names] = ROW_NAMES if MADE_UP.fullmatch(table.row_names) else INDEX
         left_out |= dict.fromkeys(drop_columns, ASKED)
         columns = tuple(
             LeftOut(name=name, note=left_out[name])
