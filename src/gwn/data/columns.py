@@ -28,6 +28,7 @@ from gwn.data.cells import (
     choose_date,
     days_of,
     says_nothing,
+    the_other_way_round,
     units_of,
 )
 from gwn.data.tables import Table
@@ -142,6 +143,11 @@ class Number(Column):
     def feature_names(self) -> tuple[str, ...]:
         return (self.name, f"{self.name}={EMPTY}") if self.flag else (self.name,)
 
+    @property
+    def form(self) -> str:
+        """What a cell may hold, in words."""
+        return f"a number such as {self.notation}" if self.notation else "a number"
+
     def read(self, table: Table) -> tuple[Floats, Mask]:
         """The numbers, NaN where there is none, and which filled cells hold none."""
         return table.numbers(self.name, self.notation)
@@ -156,7 +162,7 @@ class Number(Column):
             also = f" and {int(odd.sum()) - 1} more" if odd.sum() > 1 else ""
             raise GWNError(
                 f"{table.path.name}: {self.kind} column {self.name!r} has {table.cell(self.name, row)!r} in row "
-                f"{row + 1}{also}; write it as a {self.kind}, or leave the cell empty"
+                f"{row + 1}{also}; write it as {self.form}, or leave the cell empty"
             )
         return np.where(np.isfinite(values), values, np.nan)
 
@@ -230,6 +236,10 @@ class Date(Number):
 
     def unlike(self, table: Table) -> str:
         return ALL_EMPTY if np.isnan(self.values(table)).all() else ""  # later ones are what is to be expected
+
+    @property
+    def form(self) -> str:
+        return f"a date, {self.written or 'year-month-day'}, as in the training"
 
     def read(self, table: Table) -> tuple[Floats, Mask]:
         return table.days(self.name, self.written or "year-month-day")
@@ -498,16 +508,11 @@ def _date(table: Table, name: str, written: str) -> Column:
         return LeftOut(name=name, note="no two dates differ: left out")
     parts = tuple(part for part in ("month", "weekday", "hour") if np.unique(date_part(known, part)).size > 1)
     notes = [f"dates are read as {written}"] if written else []
-    if "/" in written and not written.startswith("year") and not _certain(table, name, written):
+    other = the_other_way_round(written)
+    if other and not days_of(table.text(name), other)[1].any():  # no cell that can be read in one way alone
         notes[0] += ", which no cell proves: month and day may be the other way round"
     note = "; ".join([*notes, *([odd] if odd else [])])
     return replace(column, flag=known.size < days.size, parts=parts, note=note)
-
-
-def _certain(table: Table, name: str, written: str) -> bool:
-    """Whether some cell cannot be read with month and day the other way round."""
-    other = written.replace("day/month", "month/day") if written.startswith("day") else f"day/month{written[9:]}"
-    return bool(days_of(table.text(name), other)[1].any())
 
 
 def _category(table: Table, name: str, filled: Any, missing: bool, why: str) -> Column:
