@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import pickle
 import subprocess
 import sys
@@ -139,6 +140,38 @@ def test_predict_leaves_out_edges_of_unknown_nodes_where_that_is_said() -> None:
     assert "id=" not in str(error.value)
     assert "source=" not in str(error.value)
     assert (model.predict(NODES, strange, skip_unknown=True) == model.predict(NODES, PAIRS)).all()
+
+
+def test_what_is_lost_or_guessed_is_one_warning() -> None:
+    """Without verbose=1 nothing was said of it."""
+    nodes = NODES.assign(
+        topic=TOPICS,
+        prose=[f"text {i} of its own" for i in range(SIZE)],
+        seen=[f"0{i % 9 + 1}-0{i % 5 + 1}-2020" for i in range(SIZE)],
+        age=["old", *map(str, range(20, 19 + SIZE))],
+        same=1,
+    )
+    loop = pd.DataFrame([[PAIRS.iloc[0, 0], PAIRS.iloc[0, 0], *PAIRS.iloc[0, 2:]]], columns=PAIRS.columns)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        small(epochs=2).fit(nodes, pd.concat([PAIRS, loop]), label="topic")
+        small(epochs=2).fit(NODES.assign(topic=TOPICS, same=1), PAIRS, label="topic")
+    (said,) = [str(one.message) for one in caught if "not everything" in str(one.message)]
+    for part in (
+        "'prose': it has 60 different texts: left out; text=['prose'] uses its words; ",
+        "'seen': dates are read as day-month-year, which no cell proves",
+        "'age': 'old' in row 1 is no number and missing therefore; ",
+        "left out: 1 self-loops (verbose=1 prints all of it)",
+    ):
+        assert part in said
+    assert "same" not in said
+
+
+@pytest.mark.parametrize("dates", [pd.date_range("2020", periods=SIZE), [datetime.date(2020, 1, 1)] * SIZE])
+def test_dates_are_no_numbers_to_learn(dates: Any) -> None:
+    """They were learnt as nanoseconds."""
+    with pytest.raises(GWNError, match="y holds dates or durations, which are no numbers; give numbers"):
+        WaveRegressor("gcn").fit(X, dates, edges=EDGES)
 
 
 def _with(nothing: str) -> Any:

@@ -6,6 +6,7 @@ same code, and is saved as the same run folder: `gwn predict` reads what `save` 
 
 from __future__ import annotations
 
+import re
 import tempfile
 import warnings
 from abc import abstractmethod
@@ -41,9 +42,9 @@ from gwn.data.given_targets import (
     with_numbers,
     words_for_nothing,
 )
-from gwn.data.in_memory import TablePair, load_pair, parquet_bytes, table_pair
+from gwn.data.in_memory import TablePair, in_python, load_pair, parquet_bytes, table_pair
 from gwn.data.origin import open_origin
-from gwn.data.schema import WHOLE_NUMBER, FeatureSchema, column_summary
+from gwn.data.schema import ASKED, WHOLE_NUMBER, FeatureSchema, column_summary
 from gwn.data.tables import read_table
 from gwn.errors import GWNError, require_extra
 from gwn.graph import Graph
@@ -57,6 +58,10 @@ from gwn.training.predict import OWN, answers, changed_files, find_run_folder
 NODES_FILE, EDGES_FILE = OWN
 ESTIMATOR_FILE = "estimator.json"
 AUTO = "auto"
+MOST_SAID = 5
+LOSES = r"missing therefore|which no cell proves|^(?!every cell is |it is empty|no two ).*left out"
+"""What notes about columns say where something is lost or guessed."""
+
 Estimator = TypeVar("Estimator", bound="NodeEstimator")
 
 
@@ -76,7 +81,7 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
     random_state  the same number gives the same predictions; with "auto" only where the time allows the same trials
     device        "auto", "cpu", "cuda" or "mps"
     dtype         "float32" or "float64"
-    verbose       1 prints how the tables were read and what was chosen
+    verbose       1 prints how the tables were read and what was chosen; 0 warns, once, of what was lost or guessed
 
     After `fit`: `n_features_in_`, `feature_names_in_` (of a table), `model_` and `settings_` (what was trained),
     `graph_` (a `Graph`, as it was read), `columns_` (what every column of the nodes became), `result_` (the record of
@@ -178,6 +183,9 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
             warnings.warn(
                 f"column {weights[0]!r} of the edges is not used; weight={weights[0]!r} uses it", stacklevel=2
             )
+        if not self.verbose and (lost := _lost(dataset, self.schema_)):
+            some = "; ".join(lost[:MOST_SAID]) + (f"; and {len(lost) - MOST_SAID} more" if lost[MOST_SAID:] else "")
+            warnings.warn(f"not everything was read as it stands: {some} (verbose=1 prints all of it)", stacklevel=2)
         if self.verbose:
             ids = "the row number from 0" if self.schema_.id_column is None else repr(self.schema_.id_column)
             print(f"ids: {ids}; edges: {self.schema_.source_column!r} to {self.schema_.target_column!r}")
@@ -470,6 +478,17 @@ class WaveRegressor(RegressorMixin, NodeEstimator):  # type: ignore[misc]
 
     def _in_order(self, found: NDArray[np.float64]) -> NDArray[np.float64]:
         return found
+
+
+def _lost(dataset: Dataset, schema: FeatureSchema) -> list[str]:
+    """Decisions about the tables by which something is lost or guessed, in Python's words.
+
+    A column of one value says nothing, and an edge that is given in both directions is one edge: nothing is lost there.
+    """
+    noted = [column for column in schema.columns if column.note != ASKED and re.search(LOSES, column.note)]
+    said = [in_python(f"column {column.name!r}: {column.note}") for column in noted]
+    counts = {what: count for what, count in dataset.dropped.items() if count and not what.startswith("repeated")}
+    return said + ([f"left out: {', '.join(f'{count:,} {what}' for what, count in counts.items())}"] if counts else [])
 
 
 def _known(predicted: NDArray[Any], known: NDArray[np.bool_]) -> NDArray[np.bool_]:

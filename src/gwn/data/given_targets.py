@@ -7,6 +7,7 @@ import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +137,8 @@ def _written(values: NDArray[Any], whole: bool, minus_one: bool) -> NDArray[Any]
 def numbers_of_nodes(y: Any) -> NDArray[np.float64]:
     """Numbers as a one-dimensional array, NaN where they are not known."""
     values = values_of(y)
+    if values.dtype.kind in "Mm" or any(isinstance(value, (date, timedelta)) for value in values):
+        raise GWNError("y holds dates or durations, which are no numbers; give numbers, for example of days since one")
     try:
         numbers = np.asarray(pd.to_numeric(pd.Series(values).replace("", None)), dtype=np.float64)
     except (TypeError, ValueError):

@@ -165,7 +165,12 @@ def said_in_python() -> Iterator[None]:
     try:
         yield
     except GWNError as error:
-        raise type(error)(_OPTION.sub(_argument, _HEADER.sub(r"\1", str(error)))) from None
+        raise type(error)(in_python(str(error))) from None
+
+
+def in_python(said: str) -> str:
+    """What is said for the command line, with arguments in the place of options."""
+    return _OPTION.sub(_argument, _HEADER.sub(r"\1", said))
 
 
 _HEADER = re.compile(r"(; )say --no-header (?:edges|nodes) \(.*\), or |, or say --no-header .*")
