@@ -432,6 +432,13 @@ def _weights(table: Table, schema: FeatureSchema) -> Tensor | None:
             f"{table.path.name}: weight column {name!r} has {table.cell(name, row)!r} in row {row + 1}; "
             "weights are finite numbers and not negative: write one there, or delete the row"
         )
+    large = np.flatnonzero(values > np.finfo(np.float32).max)
+    if large.size:
+        row = int(large[0])
+        raise GWNError(
+            f"{table.path.name}: weight column {name!r} has {table.cell(name, row)!r} in row {row + 1}; float32 ends "
+            f"at 3.4e38: scale them, for example by the largest"
+        )
     return torch.from_numpy(values.astype(np.float32))
 
 
