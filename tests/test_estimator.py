@@ -174,6 +174,22 @@ def test_dates_are_no_numbers_to_learn(dates: Any) -> None:
         WaveRegressor("gcn").fit(X, dates, edges=EDGES)
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("epochs", "5", "epochs is a whole number, or None for the usual one; got '5', str"),
+        ("time", "1m", "time is a number of seconds; got '1m', str"),
+        ("runs", 1.5, "runs is a whole number; got '1.5', float"),
+        ("settings", "lr=1", "settings is a dictionary, or None; got 'lr=1', str"),
+        ("random_state", -1, "random_state is a whole number from 0, a RandomState or None; got '-1'"),
+        ("random_state", "x", "random_state is a whole number from 0"),
+    ],
+)
+def test_a_parameter_of_a_wrong_type_is_named(name: str, value: Any, said: str) -> None:
+    with pytest.raises(GWNError, match=said):
+        small(**{name: value}).fit(X, Y, edges=EDGES)
+
+
 def _with(nothing: str) -> Any:
     """The classes, of which the last is called something else."""
     return np.array(["ant", "bee", nothing])[Y]

@@ -62,6 +62,17 @@ MOST_SAID = 5
 LOSES = r"missing therefore|which no cell proves|^(?!every cell is |it is empty|no two ).*left out"
 """What notes about columns say where something is lost or guessed."""
 
+WHOLE, NUMBER = (int, np.integer), (int, float, np.integer, np.floating)
+PARAMETERS: dict[str, tuple[tuple[type[Any], ...], str]] = {
+    "epochs": ((*WHOLE, type(None)), "a whole number, or None for the usual one"),
+    "runs": (WHOLE, "a whole number"),
+    "time": (NUMBER, "a number of seconds"),
+    "validation": (NUMBER, "a share, between 0 and 1"),
+    "settings": ((Mapping, type(None)), "a dictionary, or None"),
+    "device": ((str,), "a name such as 'cpu'"),
+}
+"""Parameter of an estimator -> the types it may have, and that in words."""
+
 Estimator = TypeVar("Estimator", bound="NodeEstimator")
 
 
@@ -151,6 +162,7 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
         names = ("id", "weight", "source", "target", "drop", "text", "features", "directed", "skip_unknown")
         given = (id, weight, source, target, drop, text, features, directed, skip_unknown)
         reading: dict[str, Any] = dict(zip(names, given, strict=True))
+        self._require_parameters()
         seed = int(check_random_state(self.random_state).randint(2**31)) if self._draws else self.random_state
         if label is not None and edges is None:
             y, edges = None, y
@@ -194,6 +206,18 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
         with torch.random.fork_rng(devices=[]):
             self._train(dataset, int(seed))
         return self
+
+    def _require_parameters(self) -> None:
+        """Refuse a parameter of a wrong type by its name, before the tables are read."""
+        for name, (kinds, allowed) in PARAMETERS.items():
+            if not isinstance(value := getattr(self, name), kinds):
+                raise GWNError(f"{name} is {allowed}; got {str(value)[:40]!r}, {type(value).__name__}")
+        try:
+            check_random_state(self.random_state)
+        except ValueError:
+            raise GWNError(
+                f"random_state is a whole number from 0, a RandomState or None; got {str(self.random_state)[:40]!r}"
+            ) from None
 
     @property
     def _draws(self) -> bool:

@@ -126,3 +126,31 @@ def test_predict_advises_what_it_has(tables: Tables, command: Command, tmp_path:
     assert said.endswith("all hold ids of nodes; rename those of the ends to 'from' and 'to', as in the training")
     (tmp_path / "more.csv").write_text("\n".join(names))
     assert command(*given).returncode == 0
+
+
+def test_an_unknown_option_is_taken_for_a_setting_where_it_is_one(command: Command) -> None:
+    assert refused(command, "train", "digits", "--tau", "1").endswith("; a setting is given as --set tau=VALUE")
+    assert refused(command, "train", "digits", "--lr", "1").endswith("; a setting is given as --set lr=VALUE")
+    assert "--set" not in refused(command, "compare", "digits", "--nodes-table", "x.csv")
+    assert "--set" not in refused(command, "train", "digits", "--colour", "red")
+
+
+def test_ids_that_are_long_or_missing_leave_room_for_advice(tables: Tables, command: Command) -> None:
+    nodes, edges = tables[1].read_text(), tables[0].read_text()
+    tables[0].write_text(f"{edges}u1,{'x' * 2000},1\n")
+    said = refused(command, "data", "describe", *TABLES)
+    assert f"does not have: '{'x' * 37}...' (first in row 181); add them, or leave these edges out with" in said
+    assert said.endswith("choose others with --source-column and --target-column")
+    tables[0].write_text(edges)
+    tables[1].write_text(f"{nodes},,,\n,,,\n")
+    said = refused(command, "data", "describe", *TABLES)
+    assert said.endswith("has no id in row 61 and 1 more; write one there, or delete the row where it is empty")
+
+
+def test_a_folder_in_the_place_of_a_file_is_told_what_to_name(tables: Tables, command: Command, tmp_path: Path) -> None:
+    (tmp_path / "more").mkdir()
+    given = ("data", "describe", "--edges", "more", "--nodes", "nodes.csv")
+    assert "more is a folder, and a table is a file; name one that ends in .csv" in refused(command, *given)
+    tables[0].rename(tmp_path / "more" / "edges.csv")
+    assert refused(command, *given).endswith("name one in it, such as more/edges.csv")
+    assert "or give a graph folder without --graph" in refused(command, "data", "describe", "--graph", "more")

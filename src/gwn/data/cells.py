@@ -34,6 +34,11 @@ NOTATIONS = {
 """Notation -> what a number looks like, what stands between thousands, and the decimal sign."""
 
 
+def short(cell: str) -> str:
+    """A cell for messages, quoted: one of a thousand letters would push the advice out of the line."""
+    return repr(cell if len(cell) <= 40 else cell[:37] + "...")
+
+
 def numbers_of(text: Any, notation: str = "", decimal_comma: bool = False) -> tuple[Floats, Mask]:
     """Text as numbers, NaN where a cell is empty or no number, and which cells hold something that is no number.
 

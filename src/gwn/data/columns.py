@@ -28,6 +28,7 @@ from gwn.data.cells import (
     choose_date,
     days_of,
     says_nothing,
+    short,
     the_other_way_round,
     units_of,
 )
@@ -336,8 +337,8 @@ class Category(Column):
         if len(strange) <= (MOSTLY if self.other else 0.5) * len(filled):
             return ""
         return (
-            f"{len(strange):,} of {len(filled):,} cells are no category of the training, {_short(strange[0].as_py())} "
-            f"for example; {_short(self.categories[0]) if self.categories else OTHER} was one"
+            f"{len(strange):,} of {len(filled):,} cells are no category of the training, {short(strange[0].as_py())} "
+            f"for example; {short(self.categories[0]) if self.categories else OTHER} was one"
         )
 
     def learn(self, table: Table, rows: Rows) -> Category:
@@ -447,7 +448,7 @@ def _decide(table: Table, name: str, standardise: bool) -> Column:
     if len(distinct) == 1:
         if missing:
             return Category(name=name, categories=tuple(distinct.to_pylist()), flag=True)
-        return LeftOut(name=name, note=f"every cell is {_short(distinct[0].as_py())}: left out")
+        return LeftOut(name=name, note=f"every cell is {short(distinct[0].as_py())}: left out")
     if _is_boolean(table, name, distinct):
         return Boolean(name=name, flag=missing)
     if declared:
@@ -487,7 +488,7 @@ def _numbers_and_notes(column: Number, table: Table) -> tuple[Floats, str]:
     notes = []
     if wrong.any():
         row, count = int(np.flatnonzero(wrong)[0]), int(wrong.sum())
-        what = f"{_short(table.cell(column.name, row))} in row {row + 1}"
+        what = f"{short(table.cell(column.name, row))} in row {row + 1}"
         more = f" and {count - 1} more are" if count > 1 else " is"
         notes.append(f"{what}{more} no {column.kind} and missing therefore")
     if infinite:
@@ -548,7 +549,3 @@ def _is_boolean(table: Table, name: str, distinct: Any) -> bool:
         return False
     words = {cell.lower().removesuffix(".0") for cell in distinct.to_pylist()}
     return any(words == {yes, no} for yes, no in zip(TRUE, FALSE, strict=True))
-
-
-def _short(cell: str) -> str:
-    return repr(cell if len(cell) <= 40 else cell[:37] + "...")

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 import torch
 from torch import Tensor
 
+from gwn.data.cells import short
 from gwn.data.dataset import Dataset, usual_metric
 from gwn.data.edge_columns import choose_ends, named_ends
 from gwn.data.headers import require_edge_header, require_node_header
@@ -48,6 +49,9 @@ def load_graph_file(path: Path, *, directed: bool = False, task: str = "classifi
     """
     path = Path(path)
     readers = {".npz": _read_npz, ".pt": _read_pt}
+    if path.is_dir():
+        advice = f"name a file in it that ends in {' or '.join(readers)}, or give a graph folder without --graph"
+        raise GWNError(f"{path} is a folder; {advice}")
     if path.suffix.lower() not in readers:
         raise GWNError(f"{path} is not a graph file; its name must end in {' or '.join(readers)}")
     read_head(path)
@@ -416,7 +420,7 @@ def _require_from_one(table: Table, nodes: Table, ids: Any, schema: FeatureSchem
 
 def _unknown(text: Any, found: Any) -> list[str]:
     """The different names that were not found, quoted."""
-    return [repr(name) for name in pc.unique(text.filter(pc.is_null(found))).to_pylist()]
+    return [short(name) for name in pc.unique(text.filter(pc.is_null(found))).to_pylist()]
 
 
 def _weights(table: Table, schema: FeatureSchema) -> Tensor | None:

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 
+from gwn.data.cells import short
 from gwn.data.columns import FEW, MANY
 from gwn.data.in_memory import TablePair, as_array, free_name, with_column
 from gwn.data.schema import WHOLE_OR_INTEGER
@@ -56,7 +57,7 @@ def positions(graph: Graph, ids: Any) -> NDArray[np.int64]:
     missing = [name for name in wanted if name not in known]
     if missing:
         raise GWNError(
-            f"the graph has no node {missing[0]!r}; its ids are such as {next(iter(known))!r}. "
+            f"the graph has no node {short(missing[0])}; its ids are such as {short(next(iter(known)))}. "
             "Reshape your data to one row a node if these are features"
         )
     return np.array([known[name] for name in wanted], dtype=np.int64)

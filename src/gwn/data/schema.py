@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from gwn.data.cells import numbers_of
+from gwn.data.cells import numbers_of, short
 from gwn.data.columns import Column, LeftOut, column_from_json, infer_column
 from gwn.data.headers import MADE_UP
 from gwn.data.node_ids import ID_NAMES, choose_id_column, holds_ids, row_numbers
@@ -232,15 +232,19 @@ class FeatureSchema:
             return row_numbers(table)
         table.require("id column", self.id_column)
         ids = table.ids(self.id_column)
+        nameless = np.flatnonzero(np.asarray(pc.equal(ids, "")))
+        if nameless.size:
+            also = f" and {nameless.size - 1:,} more" if nameless.size > 1 else ""
+            raise GWNError(
+                f"{table.path.name}: column {self.id_column!r} has no id in row {nameless[0] + 1}{also}; write one "
+                f"there, or delete the row where it is empty"
+            )
         counts = pc.value_counts(ids)
         for entry in counts.filter(pc.greater(counts.field("counts"), 1)).slice(0, 1).to_pylist():
             raise GWNError(
-                f"{table.path.name}: id {entry['values']!r} is given to {entry['counts']} rows of column "
+                f"{table.path.name}: id {short(entry['values'])} is given to {entry['counts']} rows of column "
                 f"{self.id_column!r}; every node needs an id of its own"
             )
-        if pc.any(pc.equal(ids, "")).as_py():
-            row = pc.index(ids, "").as_py() + 1
-            raise GWNError(f"{table.path.name}: column {self.id_column!r} has no id in row {row}")
         return ids
 
     def ends_in(self, columns: Container[str]) -> tuple[str | None, str | None]:

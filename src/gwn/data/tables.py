@@ -217,6 +217,10 @@ def read_table(path: Path, *, header: bool = True) -> Table:
     CSV may be compressed: .csv.gz. Without a header its columns are called column-1, column-2, ...
     """
     path = Path(path)
+    if path.is_dir():
+        inside = sorted(file.name for file in path.iterdir() if suffix_of(file) in SUFFIXES)
+        such = f"in it, such as {path / inside[0]}" if inside else f"that ends in {', '.join(SUFFIXES)}"
+        raise GWNError(f"{path} is a folder, and a table is a file; name one {such}")
     suffix = suffix_of(path)
     if suffix not in SUFFIXES:
         raise GWNError(f"{path} is neither CSV nor Parquet; the file name must end in {', '.join(SUFFIXES)}")
