@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import pickle
 import subprocess
 import sys
@@ -118,6 +119,75 @@ def test_words_for_nothing_are_no_classes_and_that_is_said() -> None:
         small(epochs=2).fit(NODES.assign(topic=_with("-1")), PAIRS, label="topic")
     with pytest.raises(GWNError, match=r"only one class, '1'.* -1, NaN, None and '' are none"):
         small().fit(X, np.where(Y == 1, "1", "-1"), edges=EDGES)
+
+
+def test_minus_one_is_a_class_in_a_column_and_counted_in_y() -> None:
+    """In silence a class was dropped that the command line learns."""
+    with pytest.warns(UserWarning, match=r"Read as not known, so to be predicted: '-1' \(12\)\. Where it is a class"):
+        assert small(epochs=2).fit(X, MASKED, edges=EDGES).classes_.tolist() == [0, 1, 2]
+    for column in (MASKED, MASKED.astype(str), MASKED.astype(float)):
+        with pytest.warns(UserWarning, match=r"Learnt as a class: '-1' \(12\)"):
+            model = small(epochs=2).fit(NODES.assign(topic=column), PAIRS, label="topic")
+        assert sorted(int(kind) for kind in model.classes_) == [-1, 0, 1, 2]
+        assert model.score(y=column) == np.mean(model.predict() == column.astype(model.classes_.dtype))
+
+
+def test_predict_leaves_out_edges_of_unknown_nodes_where_that_is_said() -> None:
+    model = small(epochs=2).fit(NODES.assign(topic=TOPICS), PAIRS, label="topic")
+    strange = pd.concat([PAIRS, pd.DataFrame([["nobody", *PAIRS.iloc[0, 1:]]], columns=PAIRS.columns)])
+    with pytest.raises(GWNError, match=r"leave these edges out with skip_unknown=True; node ids are") as error:
+        model.predict(NODES, strange)
+    assert "id=" not in str(error.value)
+    assert "source=" not in str(error.value)
+    assert (model.predict(NODES, strange, skip_unknown=True) == model.predict(NODES, PAIRS)).all()
+
+
+def test_what_is_lost_or_guessed_is_one_warning() -> None:
+    """Without verbose=1 nothing was said of it."""
+    nodes = NODES.assign(
+        topic=TOPICS,
+        prose=[f"text {i} of its own" for i in range(SIZE)],
+        seen=[f"0{i % 9 + 1}-0{i % 5 + 1}-2020" for i in range(SIZE)],
+        age=["old", *map(str, range(20, 19 + SIZE))],
+        same=1,
+    )
+    loop = pd.DataFrame([[PAIRS.iloc[0, 0], PAIRS.iloc[0, 0], *PAIRS.iloc[0, 2:]]], columns=PAIRS.columns)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        small(epochs=2).fit(nodes, pd.concat([PAIRS, loop]), label="topic")
+        small(epochs=2).fit(NODES.assign(topic=TOPICS, same=1), PAIRS, label="topic")
+    (said,) = [str(one.message) for one in caught if "not everything" in str(one.message)]
+    for part in (
+        "'prose': it has 60 different texts: left out; text=['prose'] uses its words; ",
+        "'seen': dates are read as day-month-year, which no cell proves",
+        "'age': 'old' in row 1 is no number and missing therefore; ",
+        "left out: 1 self-loops (verbose=1 prints all of it)",
+    ):
+        assert part in said
+    assert "same" not in said
+
+
+@pytest.mark.parametrize("dates", [pd.date_range("2020", periods=SIZE), [datetime.date(2020, 1, 1)] * SIZE])
+def test_dates_are_no_numbers_to_learn(dates: Any) -> None:
+    """They were learnt as nanoseconds."""
+    with pytest.raises(GWNError, match="y holds dates or durations, which are no numbers; give numbers"):
+        WaveRegressor("gcn").fit(X, dates, edges=EDGES)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("epochs", "5", "epochs is a whole number, or None for the usual one; got '5', str"),
+        ("time", "1m", "time is a number of seconds; got '1m', str"),
+        ("runs", 1.5, "runs is a whole number; got '1.5', float"),
+        ("settings", "lr=1", "settings is a dictionary, or None; got 'lr=1', str"),
+        ("random_state", -1, "random_state is a whole number from 0, a RandomState or None; got '-1'"),
+        ("random_state", "x", "random_state is a whole number from 0"),
+    ],
+)
+def test_a_parameter_of_a_wrong_type_is_named(name: str, value: Any, said: str) -> None:
+    with pytest.raises(GWNError, match=said):
+        small(**{name: value}).fit(X, Y, edges=EDGES)
 
 
 def _with(nothing: str) -> Any:

@@ -6,6 +6,7 @@ same code, and is saved as the same run folder: `gwn predict` reads what `save` 
 
 from __future__ import annotations
 
+import re
 import tempfile
 import warnings
 from abc import abstractmethod
@@ -41,9 +42,9 @@ from gwn.data.given_targets import (
     with_numbers,
     words_for_nothing,
 )
-from gwn.data.in_memory import TablePair, load_pair, parquet_bytes, table_pair
+from gwn.data.in_memory import TablePair, in_python, load_pair, parquet_bytes, table_pair
 from gwn.data.origin import open_origin
-from gwn.data.schema import WHOLE_NUMBER, FeatureSchema, column_summary
+from gwn.data.schema import ASKED, WHOLE_NUMBER, FeatureSchema, column_summary
 from gwn.data.tables import read_table
 from gwn.errors import GWNError, require_extra
 from gwn.graph import Graph
@@ -57,6 +58,21 @@ from gwn.training.predict import OWN, answers, changed_files, find_run_folder
 NODES_FILE, EDGES_FILE = OWN
 ESTIMATOR_FILE = "estimator.json"
 AUTO = "auto"
+MOST_SAID = 5
+LOSES = r"missing therefore|which no cell proves|^(?!every cell is |it is empty|no two ).*left out"
+"""What notes about columns say where something is lost or guessed."""
+
+WHOLE, NUMBER = (int, np.integer), (int, float, np.integer, np.floating)
+PARAMETERS: dict[str, tuple[tuple[type[Any], ...], str]] = {
+    "epochs": ((*WHOLE, type(None)), "a whole number, or None for the usual one"),
+    "runs": (WHOLE, "a whole number"),
+    "time": (NUMBER, "a number of seconds"),
+    "validation": (NUMBER, "a share, between 0 and 1"),
+    "settings": ((Mapping, type(None)), "a dictionary, or None"),
+    "device": ((str,), "a name such as 'cpu'"),
+}
+"""Parameter of an estimator -> the types it may have, and that in words."""
+
 Estimator = TypeVar("Estimator", bound="NodeEstimator")
 
 
@@ -76,7 +92,7 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
     random_state  the same number gives the same predictions; with "auto" only where the time allows the same trials
     device        "auto", "cpu", "cuda" or "mps"
     dtype         "float32" or "float64"
-    verbose       1 prints how the tables were read and what was chosen
+    verbose       1 prints how the tables were read and what was chosen; 0 warns, once, of what was lost or guessed
 
     After `fit`: `n_features_in_`, `feature_names_in_` (of a table), `model_` and `settings_` (what was trained),
     `graph_` (a `Graph`, as it was read), `columns_` (what every column of the nodes became), `result_` (the record of
@@ -134,7 +150,8 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
         """Train on the nodes whose class or number is known.
 
         `fit(nodes, edges, label="topic")` takes it from a column, `fit(X, y, edges=edges)` from `y`. It is unknown
-        where the cell is empty and where `y` is NaN, None or ""; a class also where `y` is -1.
+        where the cell is empty and where `y` is NaN, None or ""; a class also where `y` is -1, with a warning. In a
+        column -1 is a class, as it is on the command line.
 
         X       nodes: a pandas or polars data frame or any other Arrow table, a NumPy, PyTorch or SciPy matrix, a path
                 to CSV or Parquet; or a networkx graph or PyG `Data`, which bring their edges. Node ids with `graph`
@@ -145,6 +162,7 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
         names = ("id", "weight", "source", "target", "drop", "text", "features", "directed", "skip_unknown")
         given = (id, weight, source, target, drop, text, features, directed, skip_unknown)
         reading: dict[str, Any] = dict(zip(names, given, strict=True))
+        self._require_parameters()
         seed = int(check_random_state(self.random_state).randint(2**31)) if self._draws else self.random_state
         if label is not None and edges is None:
             y, edges = None, y
@@ -177,6 +195,9 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
             warnings.warn(
                 f"column {weights[0]!r} of the edges is not used; weight={weights[0]!r} uses it", stacklevel=2
             )
+        if not self.verbose and (lost := _lost(dataset, self.schema_)):
+            some = "; ".join(lost[:MOST_SAID]) + (f"; and {len(lost) - MOST_SAID} more" if lost[MOST_SAID:] else "")
+            warnings.warn(f"not everything was read as it stands: {some} (verbose=1 prints all of it)", stacklevel=2)
         if self.verbose:
             ids = "the row number from 0" if self.schema_.id_column is None else repr(self.schema_.id_column)
             print(f"ids: {ids}; edges: {self.schema_.source_column!r} to {self.schema_.target_column!r}")
@@ -185,6 +206,18 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
         with torch.random.fork_rng(devices=[]):
             self._train(dataset, int(seed))
         return self
+
+    def _require_parameters(self) -> None:
+        """Refuse a parameter of a wrong type by its name, before the tables are read."""
+        for name, (kinds, allowed) in PARAMETERS.items():
+            if not isinstance(value := getattr(self, name), kinds):
+                raise GWNError(f"{name} is {allowed}; got {str(value)[:40]!r}, {type(value).__name__}")
+        try:
+            check_random_state(self.random_state)
+        except ValueError:
+            raise GWNError(
+                f"random_state is a whole number from 0, a RandomState or None; got {str(self.random_state)[:40]!r}"
+            ) from None
 
     @property
     def _draws(self) -> bool:
@@ -199,13 +232,8 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
     def _in_order(self, found: NDArray[np.float64]) -> NDArray[np.float64]:
         """The networks' answers [n, c] as the estimator gives them."""
 
-    def _answers(self, X: Any, edges: Any, nodes: Any) -> NDArray[np.float64]:
-        """The mean of the runs' answers, [n, c], about the nodes asked for.
-
-        X, nodes   nothing: every node of the graph that it was fitted on; one-dimensional: these ids of it; a table or
-                   matrix: these nodes, which with `edges` are a graph of their own
-        edges      of a new graph; `edges=[]` says that it has none
-        """
+    def _answers(self, X: Any, edges: Any, nodes: Any, skip_unknown: bool) -> NDArray[np.float64]:
+        """The mean of the runs' answers, [n, c], about the nodes asked for: see `WaveClassifier.predict_proba`."""
         check_is_fitted(self, "trained_")
         X = nodes if nodes is not None else X
         if X is None and edges is not None:
@@ -214,7 +242,7 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
             return self._mean_of_runs(None)
         if edges is None and (self.graph is not None or is_column(X)):
             return self._mean_of_runs(None)[positions(self.graph_, X)]
-        return self._mean_of_runs(self._other_graph(X, edges))
+        return self._mean_of_runs(self._other_graph(X, edges), skip_unknown)
 
     def save(self, folder: str | Path) -> Path:
         """Write the run folder that `gwn predict` and `load` read; tables that were in memory are part of it."""
@@ -342,20 +370,22 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
         self.model_, self.settings_ = self.trained_[0].config["model"], self.trained_[0].config["settings"]
         self.files_ = {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
 
-    def _mean_of_runs(self, pair: TablePair | None) -> NDArray[np.float64]:
+    def _mean_of_runs(self, pair: TablePair | None, skip_unknown: bool = False) -> NDArray[np.float64]:
         """The mean over the runs, each of which encodes the tables as it learnt to; None for the fitted graph."""
-        found = [answers(trained, self._seen_by(trained, pair), self.device) for trained in self.trained_]
-        for line in [] if pair is None else self.schema_.unlike(pair.nodes):
+        seen = (self._seen_by(trained, pair, skip_unknown) for trained in self.trained_)
+        found = [answers(trained, graph, self.device) for trained, graph in zip(self.trained_, seen, strict=True)]
+        for line in [] if pair is None else [*self.schema_.unlike(pair.nodes), *self.schema_.lost_cells(pair.nodes)]:
             warnings.warn(line, stacklevel=3)
         return self._in_order(np.mean(found, axis=0))
 
-    def _seen_by(self, trained: TrainedModel, pair: TablePair | None) -> Graph:
+    def _seen_by(self, trained: TrainedModel, pair: TablePair | None, skip_unknown: bool) -> Graph:
         """The graph as a run sees it."""
         schema = None if trained.schema is None else FeatureSchema.from_json(trained.schema)
         if pair is not None:
             if schema is None:
                 raise GWNError("this model was not trained on tables, so it cannot read others; call predict()")
-            return load_pair(pair, directed=self.dataset_.directed, schema=schema)[0].graph
+            directed = self.dataset_.directed
+            return load_pair(pair, directed=directed, schema=schema, skip_unknown=skip_unknown)[0].graph
         tables = self.dataset_.tables
         return self.graph_ if tables is None or schema is None else tables.encode(self.graph_, schema)
 
@@ -394,26 +424,32 @@ class WaveClassifier(ClassifierMixin, NodeEstimator):  # type: ignore[misc]
 
     task = "classification"
 
-    def predict(self, X: Any = None, edges: Any = None, *, nodes: Any = None) -> NDArray[Any]:
+    def predict(
+        self, X: Any = None, edges: Any = None, *, nodes: Any = None, skip_unknown: bool = False
+    ) -> NDArray[Any]:
         """The class of every node asked for: see `predict_proba`."""
-        best = self.predict_proba(X, edges, nodes=nodes).argmax(axis=1)
+        best = self.predict_proba(X, edges, nodes=nodes, skip_unknown=skip_unknown).argmax(axis=1)
         found: NDArray[Any] = self.classes_[best]
         return found
 
-    def predict_proba(self, X: Any = None, edges: Any = None, *, nodes: Any = None) -> NDArray[np.float64]:
+    def predict_proba(
+        self, X: Any = None, edges: Any = None, *, nodes: Any = None, skip_unknown: bool = False
+    ) -> NDArray[np.float64]:
         """Probabilities [n, classes] in the order of `classes_`.
 
-        X, nodes   nothing: every node of the graph that it was fitted on; one-dimensional: these ids of it; a table or
-                   matrix: these nodes, which with `edges` are a graph of their own
-        edges      of a new graph; `edges=[]` says that it has none
+        X, nodes       nothing: every node of the graph that it was fitted on; one-dimensional: these ids of it; a
+                       table or matrix: these nodes, which with `edges` are a graph of their own
+        edges          of a new graph; `edges=[]` says that it has none
+        skip_unknown   leave out edges of the new graph that name nodes which it does not have
         """
-        return self._answers(X, edges, nodes)
+        return self._answers(X, edges, nodes, skip_unknown)
 
     def score(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> float:
         """Accuracy over those of the nodes whose class in `y` is known."""
         whole = not any(WHOLE_NUMBER.match(as_text(kind)) for kind in self.classes_)
-        predicted, values = self.predict(X), classes_of(y, whole=whole)
-        known = _known(predicted, ~is_unknown(values))
+        learnt = "-1" in map(as_text, self.classes_)
+        predicted, values = self.predict(X), classes_of(y, whole=whole, minus_one=learnt)
+        known = _known(predicted, ~is_unknown(values, minus_one=learnt))
         weights = None if sample_weight is None else np.asarray(sample_weight)[known]
         true, found = ([as_text(value) for value in some] for some in (values[known], predicted[known]))
         return float(accuracy_score(true, found, sample_weight=weights))
@@ -421,9 +457,11 @@ class WaveClassifier(ClassifierMixin, NodeEstimator):  # type: ignore[misc]
     def _with_targets(self, pair: TablePair, y: Any, label: str | None, drop: Sequence[str]) -> TablePair:
         name = label or pair.label_column
         given = pair.nodes.columns[name] if name and y is None else y
-        if words := words_for_nothing(given):
+        from_column = given is not y  # there -1 is a class, as it is on the command line
+        if words := words_for_nothing(given, minus_one=from_column):
             warnings.warn(words, stacklevel=3)
-        self.classes_, found = with_classes(pair, classes_of(given), label, drop)
+        values = classes_of(given, minus_one=from_column)
+        self.classes_, found = with_classes(pair, values, label, drop, minus_one=from_column)
         return found
 
     def _in_order(self, found: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -437,14 +475,17 @@ class WaveRegressor(RegressorMixin, NodeEstimator):  # type: ignore[misc]
 
     task = "regression"
 
-    def predict(self, X: Any = None, edges: Any = None, *, nodes: Any = None) -> NDArray[np.float64]:
+    def predict(
+        self, X: Any = None, edges: Any = None, *, nodes: Any = None, skip_unknown: bool = False
+    ) -> NDArray[np.float64]:
         """The number of every node asked for, in the units of `y`.
 
-        X, nodes   nothing: every node of the graph that it was fitted on; one-dimensional: these ids of it; a table or
-                   matrix: these nodes, which with `edges` are a graph of their own
-        edges      of a new graph; `edges=[]` says that it has none
+        X, nodes       nothing: every node of the graph that it was fitted on; one-dimensional: these ids of it; a
+                       table or matrix: these nodes, which with `edges` are a graph of their own
+        edges          of a new graph; `edges=[]` says that it has none
+        skip_unknown   leave out edges of the new graph that name nodes which it does not have
         """
-        found: NDArray[np.float64] = self._answers(X, edges, nodes)[:, 0]
+        found: NDArray[np.float64] = self._answers(X, edges, nodes, skip_unknown)[:, 0]
         return found
 
     def score(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> float:
@@ -461,6 +502,17 @@ class WaveRegressor(RegressorMixin, NodeEstimator):  # type: ignore[misc]
 
     def _in_order(self, found: NDArray[np.float64]) -> NDArray[np.float64]:
         return found
+
+
+def _lost(dataset: Dataset, schema: FeatureSchema) -> list[str]:
+    """Decisions about the tables by which something is lost or guessed, in Python's words.
+
+    A column of one value says nothing, and an edge that is given in both directions is one edge: nothing is lost there.
+    """
+    noted = [column for column in schema.columns if column.note != ASKED and re.search(LOSES, column.note)]
+    said = [in_python(f"column {column.name!r}: {column.note}") for column in noted]
+    counts = {what: count for what, count in dataset.dropped.items() if count and not what.startswith("repeated")}
+    return said + ([f"left out: {', '.join(f'{count:,} {what}' for what, count in counts.items())}"] if counts else [])
 
 
 def _known(predicted: NDArray[Any], known: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -21,7 +21,7 @@ import shutil
 import stat
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import fields
 from pathlib import Path
@@ -115,11 +115,17 @@ def make_folder(path: Path) -> None:
             sync(folder.parent)
 
 
-def require_writable(path: Path, *, option: str = "--out", folder: bool = False) -> None:
+def require_writable(
+    path: Path, *, option: str = "--out", folder: bool = False, reading: Iterable[str | Path | None] = ()
+) -> None:
     """Refuse a place where nothing can be written, before the work whose outcome belongs there.
 
-    folder   whether a folder is to be written there, and not a file
+    folder    whether a folder is to be written there, and not a file
+    reading   files that are read for this work, or that it was learnt from: they are not to be lost
     """
+    for file in reading:
+        if file is not None and path.exists() and Path(file).exists() and path.samefile(file):
+            raise GWNError(f"{path} is read for this, and would be replaced; choose another place with {option}")
     if path.is_dir() and not folder:
         raise GWNError(f"{path} is a folder, and a file is to be written; name one in it with {option}")
     place = path

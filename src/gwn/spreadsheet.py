@@ -9,6 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
+from gwn.errors import GWNError
 from gwn.io import being_written
 
 FORMULA_STARTS = tuple("=+-@\t\r\n＝＋－＠")
@@ -33,6 +34,12 @@ class Written(NamedTuple):
             f"{cells} that a spreadsheet would run as a formula got an apostrophe in front; "
             "--raw-cells writes them as they are"
         )
+
+
+def require_csv_name(path: Path) -> None:
+    """Refuse a name that promises another format than CSV."""
+    if path.suffix.lower() not in ("", ".csv", ".txt"):
+        raise GWNError(f"{path} would be written as CSV; let the name that --out gives end in .csv")
 
 
 def write_csv(path: Path, headings: Sequence[str], rows: Iterable[Sequence[Any]], *, raw: bool = False) -> Written:

@@ -26,7 +26,7 @@ def test_from_a_table_to_predictions(command: Command, tmp_path: Path) -> None:
     assert command("report", str(folder), "--out", str(tmp_path / "page.html")).returncode == 0
     for refused in (
         ("explain", str(folder), "--node", "wine-000"),
-        ("export", str(folder), "--out", str(tmp_path / "it.onnx")),
+        ("export", str(folder), "--out", str(tmp_path / "it.pt2")),
         (*train, "--labels", "masked"),
     ):
         said = command(*refused)

@@ -40,14 +40,16 @@ def test_other_edges_are_read_by_the_columns_of_the_training_and_that_is_said(ta
     said = command(*asked)
     assert said.returncode == 0, said.stderr
     assert said.stderr.startswith("nodes.csv: the id is column 'id', the class is in 'topic', ")
-    assert said.stderr.endswith("more.csv: edges go from 'buyer' to 'seller', not used: 'w', 'agent'\n")
+    first, left_out = said.stderr.splitlines()
+    assert first.endswith("more.csv: edges go from 'buyer' to 'seller', not used: 'w', 'agent'")
+    assert re.fullmatch(r"left out: \d+ repeated edges", left_out)
     assert command(*asked, "-q").stderr == ""
 
 
 def test_edges_that_are_left_out_again_are_counted(tables: Tables, command: Command) -> None:
     tables[0].write_text(tables[0].read_text() + "u1,nobody,1\n")
     run = trained(command, *of(), "--label-column", "topic", "--skip-unknown")
-    assert command("predict", run, *of()).stderr.endswith("; left out: 1 edges of unknown nodes\n")
+    assert "\nleft out: 1 edges of unknown nodes, " in command("predict", run, *of()).stderr
 
 
 def test_columns_that_mean_something_else_are_pointed_out(tables: Tables, command: Command) -> None:
@@ -215,3 +217,27 @@ def test_an_interval_of_an_accuracy_stays_within_its_bounds(tmp_path: Path, comm
     found = re.findall(r"95 % interval ([\d.-]+) to ([\d.-]+)", said)
     assert len(found) == 2, said
     assert all(0 <= float(low) < float(high) <= 100 for low, high in found), said
+
+
+def test_what_of_another_table_is_not_read_is_said(tables: Tables, command: Command) -> None:
+    """Nothing was said of cells that are missing therefore, of lost edges, or of columns that hold nothing."""
+    header, *rows = tables[1].read_text().splitlines()
+    more = [f"{row},{i % 3 + 1}/1/2024,{'yes' if i % 2 else 'no'},{i} %" for i, row in enumerate(rows)]
+    tables[1].write_text("\n".join([f"{header},seen,paid,share", *more]))
+    run = trained(command, *of(), "--label-column", "topic")
+    new = tables[1].with_name("new.csv")
+    other = [f"{row},,,{i / 100}" for i, row in enumerate(rows)]
+    other[4] = "u4,old,Rome,,,,0.04"
+    new.write_text("\n".join([f"{header},seen,paid,share", *other, "u99,30,Oslo,,,,0.5"]))
+    tables[0].with_name("few.csv").write_text("from,to\nu1,u1\nu1,u2\nu2,u1\nu99,u1\n")
+    said = command("predict", run, *of("few.csv", "new.csv")).stderr
+    assert "\ncolumn 'age': 'old' in row 5 is no number and missing therefore\n" in said
+    assert "\nleft out: 1 self-loops, 1 repeated edges\n" in said
+    assert "\n58 of 61 nodes without an edge\n" in said
+    for column, why in (
+        ("seen", "every cell is empty"),
+        ("paid", "every cell is empty"),
+        ("share", "its numbers had % in the training and have none here: see that they mean the same"),
+    ):
+        assert f"gwn: warning: new.csv: column {column!r}: {why}\n" in said
+    assert "warning" not in command("predict", run, *of()).stderr

@@ -226,6 +226,8 @@ def test_numbers_as_people_write_them(
         (["Jan 2, 1970", "Feb 1, 1970"], "month day, year", [1, 31]),
         (["1970-02", "1970-03"], "year-month", [31, 59]),
         (["1/2/70", "1/13/70"], "month/day/yy", [1, 12]),
+        (["13-01-1970", "01-02-1970"], "day-month-year", [12, 31]),
+        (["01-13-1970", "02-01-1970"], "month-day-year", [12, 31]),
         (["2/1/70 6:00", "13/1/70 18:00"], "day/month/yy", [1.25, 12.75]),
         (["02.01.70", "01.02.70"], "day.month.yy", [1, 31]),
         (["1/1/1970 12:00 AM", "1/2/1970 6:00:00 pm"], "month/day/year", [0, 1.75]),
@@ -364,3 +366,49 @@ def test_every_choice_survives_json_and_the_summary_tells_it(read: Read) -> None
         ("label", "label", 0, 0),
     ]
     assert sum(row["features"] for row in rows) == data.graph.num_features
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "step", "said"),
+    [
+        ("Unnamed: 0", 0, 1, "it counts the rows: left out; rename it to use it"),
+        ("index", 1, 1, "it counts the rows: left out; rename it to use it"),
+        ("node_id", 1, 1, "it counts the rows: left out; rename it to use it"),
+        ("ID", 7, 3, "its name and its cells, all different, are those of an id: left out; rename it to use it"),
+        ("index", 7, 3, ""),
+        ("year", 1, 1, ""),
+    ],
+)
+def test_a_column_that_only_names_the_rows_is_no_feature(
+    name: str, first: int, step: int, said: str, tmp_path: Path
+) -> None:
+    """Sorted by class, the number of a row told the class, and nobody noticed."""
+    rows = [f"{first + step * row},u{row},{row % 7},{'xy'[row // 15]}" for row in range(30)]
+    (tmp_path / "nodes.csv").write_text("\n".join([f"{name},user,size,topic", *rows]))
+    (tmp_path / "edges.csv").write_text("source,target\nu1,u2\nu3,u4\n")
+    edges, nodes = tmp_path / "edges.csv", tmp_path / "nodes.csv"
+    data, schema = load_files(edges=edges, nodes=nodes, label_column="topic")
+    assert schema.id_column == "user"
+    assert data.graph.feature_names == (("size",) if said else (name, "size"))
+    assert schema.decisions() == ([f"column {name!r}: {said}"] if said else [])
+    data, _ = load_files(edges=edges, nodes=nodes, label_column="topic", drop_columns=[name])
+    assert data.graph.feature_names == ("size",)
+
+
+@pytest.mark.parametrize(("sign", "written"), [("-", "day-month-year"), ("/", "month/day/year")])
+def test_dates_that_can_be_read_in_two_ways_are_pointed_out(sign: str, written: str, read: Read) -> None:
+    """Of those with dashes nothing was said."""
+    cells = [sign.join((f"{row % 9 + 1:02}", f"{row % 5 + 1:02}", "2020")) for row in range(COUNT)]
+    said = f"column 'f': dates are read as {written}, which no cell proves: month and day may be the other way round"
+    _, schema = read(f=cells)
+    assert schema.decisions() == [said]
+    with pytest.raises(GWNError, match=rf"'2020-01-05' in row 1 and .* write it as a date, {written}, as in the"):
+        read(schema, f=[f"2020-01-{row % 9 + 5:02}" for row in range(COUNT)])
+    first, second = ("31", "01") if sign == "-" else ("01", "31")
+    _, schema = read(f=[*cells[1:], sign.join((first, second, "2020"))])
+    assert schema.decisions() == [f"column 'f': dates are read as {written}"]
+
+
+def test_dots_and_names_of_months_leave_no_doubt(read: Read) -> None:
+    _, schema = read(f=[f"{row % 9 + 1:02}.0{row % 5 + 1}.2020" for row in range(COUNT)])
+    assert schema.decisions() == ["column 'f': dates are read as day.month.year"]

@@ -14,6 +14,7 @@ from gwn.data import Dataset, contextual_sbm, make_splits
 from gwn.data.describe import adjusted_homophily, describe, edge_homophily, in_words, label_shift
 from gwn.data.files import load_files
 from gwn.data.splits import Split
+from gwn.errors import GWNError
 from gwn.graph import undirected
 
 PAIRS = torch.tensor([[0, 1, 3, 4], [1, 2, 4, 5]])  # two paths of three, and one node alone
@@ -133,7 +134,8 @@ def test_no_labels_at_all() -> None:
     )
     facts = describe(data)
     assert facts["edge_homophily"] is facts["adjusted_homophily"] is None
-    assert facts["suggestions"][0].startswith("The nodes have no features: try --features spectral")
+    said = "The nodes have no features: give tables with --edges and --nodes, and try --features spectral"
+    assert facts["suggestions"][0].startswith(said), "beside --graph the option is refused"
 
 
 def test_a_single_column_is_a_feature(tmp_path: Path) -> None:
@@ -147,3 +149,23 @@ def test_describing_a_shift_names_the_option(dataset: Callable[..., Dataset]) ->
     said = describe(texas, make_splits(texas, "per-class", 1)[0])["suggestions"]
     assert any("--prior validation" in line for line in said)
     assert not any("--prior" in line for line in describe(texas, make_splits(texas, "stratified", 1)[0])["suggestions"])
+
+
+def test_edges_that_weigh_nothing_are_counted_and_huge_weights_refused(tmp_path: Path) -> None:
+    (tmp_path / "nodes.csv").write_text("id,size,topic\na,1,x\nb,2,y\nc,3,x\n")
+    edges = tmp_path / "edges.csv"
+    edges.write_text("source,target,w\na,b,0\nb,c,2\n")
+    data, _ = load_files(edges=edges, nodes=tmp_path / "nodes.csv", label_column="topic", weight_column="w")
+    facts = describe(data)
+    assert facts["edges_of_weight_0"] == 1
+    assert "Edges of weight 0: 1; they count as if they were not there." in facts["suggestions"]
+    edges.write_text("source,target,w\na,b,1\nb,c,2e40\n")
+    with pytest.raises(GWNError, match=r"edges.csv: weight column 'w' has '2e40' in row 2; float32 .* scale them"):
+        load_files(edges=edges, nodes=tmp_path / "nodes.csv", label_column="topic", weight_column="w")
+
+
+def test_without_edges_no_row_is_missed(tmp_path: Path) -> None:
+    (tmp_path / "nodes.csv").write_text("size,topic\n5,x\n7,y\n6,x\n")
+    (tmp_path / "edges.csv").write_text("source,target\n")
+    data, _ = load_files(edges=tmp_path / "edges.csv", nodes=tmp_path / "nodes.csv", label_column="topic")
+    assert not any("row 0" in line for line in describe(data)["suggestions"])

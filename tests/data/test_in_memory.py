@@ -162,3 +162,52 @@ def test_advice_in_the_words_of_python_works() -> None:
     with pytest.raises(GWNError, match=r"id='other'$"):
         Graph.from_tables(nodes, EDGES, label="topic")
     assert Graph.from_tables(nodes, EDGES, label="topic", id="other", drop="second").num_features == 1
+
+
+@pytest.mark.parametrize("held", ["pandas", "arrow", "file"])
+def test_a_declared_category_of_digits_is_a_category(held: str, tmp_path: Path) -> None:
+    """The number of a district is no amount; whoever declares it a category has said so."""
+    frame = pd.DataFrame({"id": [f"u{i}" for i in range(30)], "size": range(30), "district": np.arange(30) % 3 * 10})
+    frame = frame.assign(district=frame.district.astype("category"), topic=["a", "b"] * 15)
+    edges = pd.DataFrame({"source": ["u1"], "target": ["u2"]})
+    frame.to_parquet(tmp_path / "nodes.parquet")
+    nodes = {"pandas": frame, "arrow": pa.Table.from_pandas(frame), "file": tmp_path / "nodes.parquet"}[held]
+    names = ("size", "district=0", "district=10", "district=20")
+    assert load_tables(nodes, edges, label="topic")[0].graph.feature_names == names
+    if held == "file":
+        edges.to_csv(tmp_path / "edges.csv", index=False)
+        read, _ = load_files(edges=tmp_path / "edges.csv", nodes=tmp_path / "nodes.parquet", label_column="topic")
+        assert read.graph.feature_names == names
+
+
+def test_an_index_in_another_order_may_be_what_sampling_left() -> None:
+    """Pairs of numbers went by the index, a SciPy matrix by row, and nothing was said."""
+    frame = pd.DataFrame({"size": np.arange(10) % 4, "topic": ["a", "b"] * 5}).sample(frac=1, random_state=1)
+    pairs = np.array([[0, 1], [1, 2], [2, 3]])
+    with pytest.raises(GWNError, match=r"different nodes here; say id='index' to go by the index, or call nodes.reset"):
+        load_tables(frame, pairs, label="topic")
+    by_index, _ = load_tables(frame, pairs, label="topic", id="index")
+    assert by_index.graph.node_ids == tuple(map(str, frame.index))
+    by_row, _ = load_tables(frame.reset_index(drop=True), pairs, label="topic")
+    matrix = sp.coo_matrix((np.ones(3), (pairs[:, 0], pairs[:, 1])), shape=(10, 10))
+    assert by_row.graph.edge_index.tolist() == load_tables(frame, matrix, label="topic")[0].graph.edge_index.tolist()
+    assert load_tables(frame.rename_axis("node"), pairs, label="topic")[1].id_column == "node"
+    assert load_tables(frame.sort_index(), pairs, label="topic")[0].graph.num_edges == 6, "both are the same"
+    with pytest.raises(GWNError, match=r"name the index, nodes\.rename_axis"):
+        load_tables(frame, pairs, schema=load_tables(frame.reset_index(drop=True), pairs, label="topic")[1])
+
+
+@pytest.mark.parametrize("name", [None, "user"])
+def test_an_index_that_parquet_keeps_as_a_range_is_read(name: str | None, tmp_path: Path) -> None:
+    frame = pd.DataFrame({"size": np.arange(10) ** 2 % 7, "topic": ["a", "b"] * 5})
+    frame.index = pd.RangeIndex(100, 120, 2, name=name)
+    frame.to_parquet(tmp_path / "nodes.parquet")
+    (tmp_path / "edges.csv").write_text("source,target\n100,102\n104,118\n")
+    data, schema = load_files(edges=tmp_path / "edges.csv", nodes=tmp_path / "nodes.parquet", label_column="topic")
+    assert schema.id_column == (name or "column-1")
+    assert data.graph.node_ids is not None
+    assert data.graph.node_ids[:2] == ("100", "102")
+    frame.assign(key=[f"k{i}" for i in range(10)]).to_parquet(tmp_path / "nodes.parquet")
+    (tmp_path / "edges.csv").write_text("source,target\nk1,k2\n")
+    data, _ = load_files(edges=tmp_path / "edges.csv", nodes=tmp_path / "nodes.parquet", label_column="topic")
+    assert data.graph.feature_names == ("size",), "an index that no edge goes by is no feature"

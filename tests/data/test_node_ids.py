@@ -36,7 +36,7 @@ def test_evidence_wins_over_a_name(read: Any) -> None:
         "id,account,age,topic\nx1,a,1,x\nx2,b,2,y\nx3,c,3,x\n", "source,target\na,b\n", drop_columns=["id"]
     )
     assert schema.id_column == "account"
-    _, schema = read("node,account,topic\n7,a,x\n8,b,y\n9,c,x\n", "source,target\na,c\n")
+    _, schema = read("node,account,age,topic\n7,a,1,x\n8,b,2,y\n9,c,3,x\n", "source,target\na,c\n")
     assert schema.id_column == "account", "no edge names anything in the column that is called node"
 
 
@@ -81,3 +81,27 @@ def test_the_columns_of_the_edges_are_kept_for_the_next_table(read: Any, tmp_pat
     (tmp_path / "edges.csv").write_text("source,target\na,b\n")
     with pytest.raises(GWNError, match="unknown source column 'who'"):
         load_files(edges=tmp_path / "edges.csv", nodes=tmp_path / "nodes.csv", label_column=None, schema=again)
+
+
+@pytest.mark.parametrize("order", [[1, 2, 3, 4], [2, 1, 4, 3]], ids=["in order", "in another order"])
+def test_ids_from_one_and_edges_from_zero_are_not_moved_by_one(read: Any, order: list[int]) -> None:
+    """Without the edges of 0, as was advised, every other edge would join the wrong nodes."""
+    rows = [f"{number},{10 * number},{'xy'[number % 2]}" for number in order]
+    nodes = "\n".join(["id,age,topic", *rows])
+    advice = "go by row number with --drop-column id" if order[0] == 1 else "subtract 1 from them"
+    for skip in (False, True):
+        with pytest.raises(GWNError, match=rf"counts the nodes from 0 to 3, and their ids.* 1 to 4; {advice}, or add"):
+            read(nodes, "source,target\n0,1\n1,2\n2,3\n", skip_unknown=skip)
+    data, _ = read(nodes, "source,target\n0,1\n1,2\n2,4\n", skip_unknown=True)
+    assert data.dropped["edges of unknown nodes"] == 1, "an edge of 4 counts as the ids do"
+    if order[0] == 1:
+        data, _ = read(nodes, "source,target\n0,1\n1,2\n2,3\n", drop_columns=["id"])
+        assert data.graph.num_edges == 6
+
+
+def test_a_column_of_categories_that_is_called_node_is_named(read: Any) -> None:
+    nodes = "node,age,topic\nbig,1,x\nbig,2,y\nsmall,3,x\nsmall,4,y\n"
+    with pytest.raises(GWNError, match=r"row number, and column 'node' has cells .* out with --drop-column node, or"):
+        read(nodes, "source,target\n0,1\n2,3\n")
+    assert read(nodes, "source,target\n0,1\n2,3\n", drop_columns=["node"])[1].id_column is None
+    assert read(nodes.replace("node,", "size,"), "source,target\n0,1\n2,3\n")[1].id_column is None

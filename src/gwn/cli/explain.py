@@ -43,16 +43,17 @@ def explain(
 
       gwn explain runs/cora-gcn-0123456789ab --node 12 --edges --baseline zero
     """
-    from gwn.cli.run import open_run
+    from gwn.cli.run import files_behind, open_run
     from gwn.explain import HEADINGS, explain_run, to_rows
     from gwn.graph import find_node
     from gwn.io import require_writable
     from gwn.registry import require_known
-    from gwn.spreadsheet import write_csv
-    from gwn.training.predict import finished_runs
+    from gwn.spreadsheet import require_csv_name, write_csv
+    from gwn.training.predict import find_run_folder, finished_runs
 
     if out is not None:
-        require_writable(out)
+        require_csv_name(out)
+        require_writable(out, reading=files_behind(find_run_folder(run, runs)))
     opened = open_run(run, runs, number)
     if node is None:
         such = as_word("0" if opened.graph.node_ids is None else opened.graph.node_ids[0])

@@ -8,11 +8,14 @@ from pathlib import Path
 import typer
 
 from gwn.cli.terminal import print_prose
+from gwn.errors import GWNError
 
 
 def export(
     run: str = typer.Argument(..., help="The folder that `gwn train` named, or its name below --runs."),
-    kind: str = typer.Option("torch-export", "--format", help="torch-export, or onnx (extra `export`)."),
+    kind: str | None = typer.Option(
+        None, "--format", help="torch-export, or onnx (extra `export`). Default: by the ending of --out, torch-export."
+    ),
     out: Path | None = typer.Option(None, help="The file to write. Default: MODEL.pt2 or MODEL.onnx."),
     number: int | None = typer.Option(None, "--run-number", help="Which run's weights. Default: best on validation."),
     runs: Path = typer.Option(Path("runs"), help="Where `gwn train` put its results."),
@@ -29,16 +32,23 @@ def export(
 
       gwn export runs/mine-gwn-fa-0123456789ab --format onnx --out mine.onnx
     """
-    from gwn.cli.run import open_run
+    from gwn.cli.run import files_behind, open_run
     from gwn.export import FORMATS, export_run
     from gwn.io import require_writable
     from gwn.registry import lookup
 
-    form = lookup("format", kind, FORMATS)
+    known = FORMATS if kind is None else {kind: lookup("format", kind, FORMATS)}
+    fitting = [name for name, form in known.items() if out is None or out.suffix.lower() == form.ending]
+    if not fitting:
+        allowed = " or ".join(f"{form.ending} ({name})" for name, form in known.items())
+        raise GWNError(f"{out} does not end as its format does; let the name that --out gives end in {allowed}")
+    kind = fitting[0]
+    form = FORMATS[kind]
     form.require(kind)
     opened = open_run(run, runs, number)
     target = out or Path(f"{opened.trained.config['model']}{form.ending}")
-    require_writable(target)
+    for file in (target, target.with_suffix(".json")):
+        require_writable(file, reading=files_behind(opened.folder))
     about, difference = export_run(opened.trained, opened.graph, kind, target)
     opened.say_changes()
     if as_json:

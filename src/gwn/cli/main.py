@@ -154,12 +154,19 @@ def _instead(error: Exception) -> str:
     context = getattr(error, "ctx", None)
     options = [] if context is None else [option for one in context.command.params for option in one.opts]
     if (unknown := getattr(error, "option_name", None)) and "--set" in options:
-        return (
-            f"; a setting of the model or of training is given as --set {unknown.lstrip('-').replace('-', '_')}=VALUE"
-        )
+        setting = unknown.lstrip("-").replace("-", "_")
+        return f"; a setting is given as --set {setting}=VALUE" if _is_setting(setting) else ""
     if "unexpected extra argument" in str(error):
         return "; one run or dataset is needed: where a * stands for several folders, write more of the name"
     return ""
+
+
+def _is_setting(name: str) -> bool:
+    """Whether training or some model has a setting of this name."""
+    from gwn.models import MODELS, model_spec
+    from gwn.training.config import TrainConfig
+
+    return hasattr(TrainConfig, name) or any(name in model_spec(model).settings() for model in MODELS)
 
 
 def _drop_output() -> None:

@@ -87,6 +87,13 @@ class GraphSource:
         reading = {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name not in elsewhere}
         return {"structural": self.features, **reading}
 
+    @property
+    def for_tables(self) -> list[str]:
+        """The options that were given and say something of tables alone."""
+        everywhere = {"dataset", "edges", "graph", "directed", "task"}
+        given = [entry.name for entry in fields(self) if entry.name not in everywhere and getattr(self, entry.name)]
+        return [f"--{name.replace('columns', 'column').replace('_', '-')}" for name in given]
+
 
 def takes_source(command: Callable[..., None]) -> Callable[..., None]:
     """The command with an option for every field of `GraphSource` in the place of its parameter `source`."""

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from gwn.cli.options import SkipUnknown
 from gwn.cli.terminal import print_prose
 from gwn.errors import GWNError
 from gwn.html import printable
-from gwn.spreadsheet import RAW_CELLS_HELP, write_csv
+from gwn.spreadsheet import RAW_CELLS_HELP, require_csv_name, write_csv
 
 if TYPE_CHECKING:
     from gwn.training import TrainedModel
@@ -28,6 +29,7 @@ def predict(
     edges: Path | None = typer.Option(None, help="A new graph: its edges. Default: the graph it was trained on."),
     nodes: Path | None = typer.Option(None, help="A new graph: its nodes, with the same feature columns."),
     graph: Path | None = typer.Option(None, help="A new graph as one file: NPZ, or a PyG Data object (.pt)."),
+    skip_unknown: SkipUnknown = False,
     out: Path = typer.Option(Path("predictions.csv"), help="The CSV file to write."),
     mean: bool = typer.Option(
         False, "--ensemble", help="The mean of all runs; of a node, of those not trained on it. The default."
@@ -60,6 +62,7 @@ def predict(
       gwn predict runs/mine-gwn-fa-0123456789ab --edges new-edges.csv --nodes new-nodes.csv
     """
     from gwn.cli.progress import TerminalBar
+    from gwn.cli.run import files_behind
     from gwn.cli.source import predict_folder, print_reading, reopen
     from gwn.io import require_writable
     from gwn.training import find_run_folder
@@ -73,8 +76,12 @@ def predict(
     for options in (asked, *pairs):
         if len(options) > 1:
             raise GWNError(f"{' and '.join(options)} do not go together; give one of them")
-    require_writable(out)
+    if skip_unknown and edges is None:
+        raise GWNError("--skip-unknown says how --edges is read; give --edges and --nodes, or leave it out")
+    require_csv_name(out)
+    require_writable(out, reading=[edges, nodes, graph])
     folder = find_run_folder(run, runs)
+    require_writable(out, reading=files_behind(folder))
     members = predictor_of(run, runs) or [(folder, 1.0)]
     count = sum(len(finished_runs(member)) for member, _ in members)
     together = mean or (not asked and memory is None and count > 1)
@@ -94,7 +101,7 @@ def predict(
         same = edges is None and graph is None
 
         def open_(origin: Any) -> Any:
-            return reopen(origin, edges, nodes, graph)
+            return reopen(origin, edges, nodes, graph, skip_unknown)
 
         if together:
             data, found, trained = blended(members, open_, same=same, device=device, calibrated=calibrate)

@@ -12,6 +12,7 @@ from gwn.data.schema import FeatureSchema
 from gwn.errors import GWNError
 from gwn.graph import Graph
 from gwn.html import printable
+from gwn.io import read_json
 from gwn.training import TrainedModel, find_run_folder, load_trained
 from gwn.training.predict import changed_files
 
@@ -56,6 +57,14 @@ class OpenRun:
             return {}
         table = self.data.tables.table
         return {column.name: table.cell(column.name, node) for column in self.schema.columns}
+
+
+def files_behind(folder: Path) -> list[str | Path]:
+    """The files of a run and those of the graph that it was trained on: whatever is written, they are to be kept."""
+    origin = read_json(folder / "config.json").get("origin")
+    places = [origin.get(name) for name in ("edges", "nodes", "graph")] if isinstance(origin, dict) else []
+    own = [*folder.glob("run-*"), folder / "config.json", folder / "result.json"]
+    return [*own, *(place for place in places if isinstance(place, str))]
 
 
 def open_run(run: str, runs: Path, number: int | None = None) -> OpenRun:

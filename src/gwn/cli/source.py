@@ -11,11 +11,12 @@ from typing import Any
 from gwn.cli.options import GraphSource
 from gwn.cli.terminal import print_prose
 from gwn.data import DATASETS, Dataset, Split
-from gwn.data.describe import describe, in_words
-from gwn.data.files import load_files, load_graph_file
+from gwn.data.describe import describe, in_words, isolated_nodes
+from gwn.data.files import as_trained, load_files, load_graph_file
 from gwn.data.folders.folder import GraphFolder, is_folder
 from gwn.data.origin import by_name, open_origin
 from gwn.data.schema import TASKS, FeatureSchema
+from gwn.data.tables import SUFFIXES, suffix_of
 from gwn.errors import GWNError
 from gwn.html import printable
 from gwn.memory import parse_memory
@@ -45,6 +46,9 @@ def open_source(source: GraphSource) -> tuple[Dataset, Origin]:
         what = "nothing was given" if not given else f"{' and '.join(given)} were given"
         raise GWNError(f"{what}; name a dataset (`gwn data list`), or give --edges and --nodes, or --graph")
     require_known("task", source.task, TASKS)
+    if edges is None:
+        _require_graph(dataset)
+        refuse_table_options(source)
     if dataset is not None:
         if source.task != "classification":
             raise GWNError(f"{dataset} has classes and no numbers to predict; leave out --task {source.task}")
@@ -60,6 +64,31 @@ def open_source(source: GraphSource) -> tuple[Dataset, Origin]:
     loaded, schema = load_files(edges=edges, nodes=nodes, directed=directed, **source.reading)
     places = {"edges": str(edges.resolve()), "nodes": str(nodes.resolve())}  # found again from any folder
     return loaded, {**places, "directed": directed, "schema": schema.to_json()}
+
+
+def _require_graph(dataset: str | None) -> None:
+    """Refuse what is neither a dataset nor a graph folder; tables in their place are told how they are given."""
+    if dataset is None or dataset in DATASETS:
+        return
+    place = Path(dataset)
+    if suffix_of(place) in SUFFIXES and not place.is_dir():
+        raise GWNError(f"{place} is a table and no dataset; give edges with --edges and nodes with --nodes")
+    if place.suffix.lower() in (".npz", ".pt") and place.is_file():
+        raise GWNError(f"{place} is a graph file and no dataset; give it with --graph")
+    if not is_folder(dataset):
+        require_known("dataset", dataset, DATASETS)
+
+
+def refuse_table_options(source: GraphSource) -> None:
+    """Refuse options for tables beside a graph that is none: they would be passed over."""
+    if source.for_tables:
+        named = "a dataset" if source.dataset in DATASETS else "a graph folder"
+        what = "a graph file" if source.dataset is None else named
+        raise GWNError(
+            f"{source.dataset or source.graph} is {what}, and {' and '.join(source.for_tables)} "
+            f"{'say' if len(source.for_tables) > 1 else 'says'} how tables are read; leave that out, or give tables "
+            f"with --edges and --nodes in its place"
+        )
 
 
 def how_it_was_read(origin: Mapping[str, Any], *, weights: bool = True) -> str:
@@ -91,14 +120,17 @@ def how_it_was_read(origin: Mapping[str, Any], *, weights: bool = True) -> str:
 
 
 def print_reading(edges: Path, nodes: Path, data: Dataset) -> None:
-    """How other tables were read by what a run has stored: they may have more columns, and edges that name nobody."""
+    """How other tables were read by what a run has stored, and what of them was not: a line a decision."""
     assert data.tables is not None
     schema = data.tables.schema
     if schema.label_column not in data.tables.table.columns:
         schema = replace(schema, label_column=None)
     line = how_it_was_read({"edges": edges, "nodes": nodes, "schema": schema.to_json()}, weights=False).splitlines()[0]
-    lost = data.dropped.get("edges of unknown nodes", 0)
-    print_prose(f"{line}; left out: {lost:,} edges of unknown nodes" if lost else line, err=True)
+    lost = [f"{count:,} {what}" for what, count in data.dropped.items() if count]
+    alone = isolated_nodes(data.graph)
+    said = [line, *schema.lost_cells(data.tables.table), *([f"left out: {', '.join(lost)}"] if lost else [])]
+    said += [f"{alone:,} of {data.graph.num_nodes:,} nodes without an edge"] if alone else []
+    print_prose("\n".join(map(printable, said)), err=True)
 
 
 def print_summary(data: Dataset, split: Split | None = None) -> None:
@@ -107,7 +139,13 @@ def print_summary(data: Dataset, split: Split | None = None) -> None:
         print_prose(printable(line), err=True)
 
 
-def reopen(origin: Mapping[str, Any] | None, edges: Path | None, nodes: Path | None, graph: Path | None) -> Dataset:
+def reopen(
+    origin: Mapping[str, Any] | None,
+    edges: Path | None,
+    nodes: Path | None,
+    graph: Path | None,
+    skip_unknown: bool = False,
+) -> Dataset:
     """The graph a model was trained on, or a new one read in the same way."""
     origin = origin or {}
     directed = bool(origin.get("directed", False))
@@ -121,14 +159,16 @@ def reopen(origin: Mapping[str, Any] | None, edges: Path | None, nodes: Path | N
     if edges is not None and nodes is not None:
         if "schema" not in origin:
             raise GWNError("this model was not trained on tables, so it cannot read --edges and --nodes; use --graph")
-        return _tables(origin, edges, nodes, directed)
+        return _tables(origin, edges, nodes, directed, skip_unknown)
     return open_origin(origin)
 
 
-def _tables(origin: Mapping[str, Any], edges: Path, nodes: Path, directed: bool) -> Dataset:
+def _tables(origin: Mapping[str, Any], edges: Path, nodes: Path, directed: bool, skip_unknown: bool) -> Dataset:
     schema = FeatureSchema.from_json(origin["schema"])
-    loaded, _ = load_files(edges=edges, nodes=nodes, label_column=None, schema=schema, directed=directed)
-    return loaded
+    with as_trained(schema):
+        return load_files(
+            edges=edges, nodes=nodes, label_column=None, schema=schema, directed=directed, skip_unknown=skip_unknown
+        )[0]
 
 
 def open_folder(dataset: str | None) -> GraphFolder | None:

@@ -97,7 +97,7 @@ def train(
     require_between("--checkpoint", checkpoint, 0, 1e9)
     with training_processes(processes, device=device, partition=partition) as leader:
         from gwn.cli.progress import TrainingProgress
-        from gwn.cli.source import OnFiles, how_it_was_read, open_source, print_summary
+        from gwn.cli.source import OnFiles, how_it_was_read, open_source, print_summary, refuse_table_options
         from gwn.data import make_splits
         from gwn.models import model_spec
         from gwn.settings import find_tuned
@@ -121,6 +121,8 @@ def train(
         spec.build(1, 2, **chosen)  # a wrong setting is said before any data is read
         files = OnFiles(source.dataset, memory, chosen, stored)
         on_disk = files.active or (leader is not None and files.graph is not None)
+        if on_disk:
+            refuse_table_options(source)
         data, origin = files.source() if on_disk else open_source(source)
         if not quiet and (decisions := how_it_was_read(origin)):
             print_prose(decisions, err=True)

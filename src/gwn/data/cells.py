@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,11 @@ NOTATIONS = {
     COMMA: (rf"^[+-]?([1-9]\d{{0,2}}([.{BLANKS}]\d{{3}})+|\d+)(,\d+)?([eE][+-]?\d+)?$", rf"[.{BLANKS}]", ","),
 }
 """Notation -> what a number looks like, what stands between thousands, and the decimal sign."""
+
+
+def short(cell: str) -> str:
+    """A cell for messages, quoted: one of a thousand letters would push the advice out of the line."""
+    return repr(cell if len(cell) <= 40 else cell[:37] + "...")
 
 
 def numbers_of(text: Any, notation: str = "", decimal_comma: bool = False) -> tuple[Floats, Mask]:
@@ -171,6 +177,7 @@ DATES = {
     "month/day/year": rf"^{MONTH}/{DAY}/{YEAR}{TIME}",
     "day/month/year": rf"^{DAY}/{MONTH}/{YEAR}{TIME}",
     "day-month-year": rf"^{DAY}-{MONTH}-{YEAR}{TIME}",
+    "month-day-year": rf"^{MONTH}-{DAY}-{YEAR}{TIME}",
     "day month year": rf"^{DAY}[ -]{NAMED}[ -]{YEAR}{TIME}",
     "month day, year": rf"^{NAMED} {DAY}, ?{YEAR}{TIME}",
     "year-month": rf"^{YEAR}-{MONTH}$",
@@ -215,6 +222,13 @@ def days_of(text: Any, written: str) -> tuple[Floats, Mask]:
         days += (seconds + _number(parts["second"], fits)) / DAY_SECONDS - _zone(parts["zone"], fits)
         right &= (hour < 24) & (_number(parts["minute"], fits) < 60)
     return np.where(right, days, np.nan), np.asarray(pc.not_equal(text, "")) & ~right
+
+
+def the_other_way_round(written: str) -> str:
+    """How the same cells are written where month and day change places; "" where nobody writes dates so."""
+    other = {"day": "month", "month": "day"}
+    swapped = re.sub("day|month", lambda found: other[found[0]], written)
+    return swapped if swapped in DATES else ""
 
 
 def choose_date(text: Any) -> str | None:

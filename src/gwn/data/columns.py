@@ -28,6 +28,9 @@ from gwn.data.cells import (
     choose_date,
     days_of,
     says_nothing,
+    short,
+    the_other_way_round,
+    units_of,
 )
 from gwn.data.tables import Table
 from gwn.errors import GWNError
@@ -87,6 +90,10 @@ class Column:
         """Why another table's column may not mean what the training's did; "" where nothing speaks for that."""
         return ""
 
+    def lost_cells(self, table: Table) -> str:
+        """Which cells of this table are not read, and count as missing; "" for none."""
+        return ""
+
     def to_json(self) -> dict[str, Any]:
         """As a plain dictionary: what differs from the defaults."""
         defaults = {field.name: field.default for field in fields(self) if field.default is not MISSING}
@@ -118,6 +125,7 @@ class Number(Column):
     notation        how the numbers are written, see `gwn.data.cells.NOTATIONS`
     knots, scores   f goes through these points, straight in between and level outside
     plain           numbers as they are
+    units           signs of money or of per cent that the training's cells had; () in runs that did not keep them
     """
 
     kind = "number"
@@ -130,10 +138,16 @@ class Number(Column):
     knots: tuple[float, ...] = ()
     scores: tuple[float, ...] = ()
     plain: bool = False
+    units: tuple[str, ...] = ()
 
     @property
     def feature_names(self) -> tuple[str, ...]:
         return (self.name, f"{self.name}={EMPTY}") if self.flag else (self.name,)
+
+    @property
+    def form(self) -> str:
+        """What a cell may hold, in words."""
+        return f"a number such as {self.notation}" if self.notation else "a number"
 
     def read(self, table: Table) -> tuple[Floats, Mask]:
         """The numbers, NaN where there is none, and which filled cells hold none."""
@@ -149,7 +163,7 @@ class Number(Column):
             also = f" and {int(odd.sum()) - 1} more" if odd.sum() > 1 else ""
             raise GWNError(
                 f"{table.path.name}: {self.kind} column {self.name!r} has {table.cell(self.name, row)!r} in row "
-                f"{row + 1}{also}; write it as a {self.kind}, or leave the cell empty"
+                f"{row + 1}{also}; write it as {self.form}, or leave the cell empty"
             )
         return np.where(np.isfinite(values), values, np.nan)
 
@@ -176,12 +190,19 @@ class Number(Column):
         known = values[~np.isnan(values)]
         if known.size == 0:
             return ALL_EMPTY
+        found = units_of(table.text(self.name)) if self.units else []
+        if self.units and not set(self.units) >= set(found) > set():
+            had, have = " and ".join(self.units), " and ".join(found) or "none"
+            return f"its numbers had {had} in the training and have {have} here: see that they mean the same"
         middle, far = float(np.median(known)), FAR * self.std
         low, high = (self.knots[0], self.knots[-1]) if self.knots else (self.mean - far, self.mean + far)
         if self.plain or low <= middle <= high:
             return ""
         usual = f"{low:.4g} to {high:.4g}" if self.knots else f"{self.mean:.4g} ± {self.std:.4g}"
         return f"its numbers are about {middle:.4g}, far from those of the training ({usual})"
+
+    def lost_cells(self, table: Table) -> str:
+        return _numbers_and_notes(self, table)[1]
 
     def curve(self, values: Floats) -> Floats:
         """f: beyond the knots it is level, and a quarter of the numbers keeps their differences finite."""
@@ -215,7 +236,11 @@ class Date(Number):
         return super().feature_names + circles
 
     def unlike(self, table: Table) -> str:
-        return ""  # later ones are what is to be expected
+        return ALL_EMPTY if np.isnan(self.values(table)).all() else ""  # later ones are what is to be expected
+
+    @property
+    def form(self) -> str:
+        return f"a date, {self.written or 'year-month-day'}, as in the training"
 
     def read(self, table: Table) -> tuple[Floats, Mask]:
         return table.days(self.name, self.written or "year-month-day")
@@ -254,6 +279,9 @@ class Boolean(Column):
                 "true or false is needed, or an empty cell"
             )
         return np.where(empty, np.nan, yes.astype(np.float64))
+
+    def unlike(self, table: Table) -> str:
+        return ALL_EMPTY if np.isnan(self.values(table)).all() else ""
 
     def learn(self, table: Table, rows: Rows) -> Boolean:
         values = self.values(table)[rows]
@@ -309,8 +337,8 @@ class Category(Column):
         if len(strange) <= (MOSTLY if self.other else 0.5) * len(filled):
             return ""
         return (
-            f"{len(strange):,} of {len(filled):,} cells are no category of the training, {_short(strange[0].as_py())} "
-            f"for example; {_short(self.categories[0]) if self.categories else OTHER} was one"
+            f"{len(strange):,} of {len(filled):,} cells are no category of the training, {short(strange[0].as_py())} "
+            f"for example; {short(self.categories[0]) if self.categories else OTHER} was one"
         )
 
     def learn(self, table: Table, rows: Rows) -> Category:
@@ -406,9 +434,10 @@ def _decide(table: Table, name: str, standardise: bool) -> Column:
     kind = table.columns[name].type
     if not table.is_readable(name):
         return LeftOut(name=name, note=f"it holds {kind}: left out")
-    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+    declared = table.is_category(name)
+    if not declared and (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
         return _date(table, name, "")
-    if table.holds_numbers(name) and _differs_at_once(table.columns[name]):
+    if not declared and table.holds_numbers(name) and _differs_at_once(table.columns[name]):
         return _number(table, name, "", "", standardise)
     cells = table.text(name)
     filled = cells.filter(pc.not_equal(cells, ""))
@@ -419,9 +448,11 @@ def _decide(table: Table, name: str, standardise: bool) -> Column:
     if len(distinct) == 1:
         if missing:
             return Category(name=name, categories=tuple(distinct.to_pylist()), flag=True)
-        return LeftOut(name=name, note=f"every cell is {_short(distinct[0].as_py())}: left out")
+        return LeftOut(name=name, note=f"every cell is {short(distinct[0].as_py())}: left out")
     if _is_boolean(table, name, distinct):
         return Boolean(name=name, flag=missing)
+    if declared:
+        return _category(table, name, filled, missing, "")
     if not pa.types.is_floating(kind) and are_compact_dates(distinct):
         return _date(table, name, COMPACT)
     zero = begins_with_zero(distinct)
@@ -437,7 +468,8 @@ def _decide(table: Table, name: str, standardise: bool) -> Column:
 
 
 def _number(table: Table, name: str, notation: str, how: str, standardise: bool) -> Column:
-    column = Number(name=name, notation=notation, plain=not standardise)
+    units = tuple(units_of(table.text(name))) if notation else ()
+    column = Number(name=name, notation=notation, plain=not standardise, units=units)
     values, odd = _numbers_and_notes(column, table)
     notes = [how, odd]
     known = values[~np.isnan(values)]
@@ -456,7 +488,7 @@ def _numbers_and_notes(column: Number, table: Table) -> tuple[Floats, str]:
     notes = []
     if wrong.any():
         row, count = int(np.flatnonzero(wrong)[0]), int(wrong.sum())
-        what = f"{_short(table.cell(column.name, row))} in row {row + 1}"
+        what = f"{short(table.cell(column.name, row))} in row {row + 1}"
         more = f" and {count - 1} more are" if count > 1 else " is"
         notes.append(f"{what}{more} no {column.kind} and missing therefore")
     if infinite:
@@ -477,16 +509,11 @@ def _date(table: Table, name: str, written: str) -> Column:
         return LeftOut(name=name, note="no two dates differ: left out")
     parts = tuple(part for part in ("month", "weekday", "hour") if np.unique(date_part(known, part)).size > 1)
     notes = [f"dates are read as {written}"] if written else []
-    if "/" in written and not written.startswith("year") and not _certain(table, name, written):
+    other = the_other_way_round(written)
+    if other and not days_of(table.text(name), other)[1].any():  # no cell that can be read in one way alone
         notes[0] += ", which no cell proves: month and day may be the other way round"
     note = "; ".join([*notes, *([odd] if odd else [])])
     return replace(column, flag=known.size < days.size, parts=parts, note=note)
-
-
-def _certain(table: Table, name: str, written: str) -> bool:
-    """Whether some cell cannot be read with month and day the other way round."""
-    other = written.replace("day/month", "month/day") if written.startswith("day") else f"day/month{written[9:]}"
-    return bool(days_of(table.text(name), other)[1].any())
 
 
 def _category(table: Table, name: str, filled: Any, missing: bool, why: str) -> Column:
@@ -522,7 +549,3 @@ def _is_boolean(table: Table, name: str, distinct: Any) -> bool:
         return False
     words = {cell.lower().removesuffix(".0") for cell in distinct.to_pylist()}
     return any(words == {yes, no} for yes, no in zip(TRUE, FALSE, strict=True))
-
-
-def _short(cell: str) -> str:
-    return repr(cell if len(cell) <= 40 else cell[:37] + "...")

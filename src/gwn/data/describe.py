@@ -48,6 +48,7 @@ def describe(dataset: Dataset, split: Split | None = None) -> dict[str, Any]:
         "class_counts": class_counts(graph),
         "directed": dataset.directed,
         "weighted": graph.edge_weight is not None,
+        "edges_of_weight_0": _weightless(dataset) or None,
         "self_loops": count_self_loops(graph.edge_index),
         "dropped": dict(dataset.dropped),
         "isolated_nodes": isolated_nodes(graph),
@@ -70,9 +71,17 @@ def describe(dataset: Dataset, split: Split | None = None) -> dict[str, Any]:
     return {**facts, "suggestions": suggestions(facts)}
 
 
+def _weightless(dataset: Dataset) -> int:
+    """Edges that weigh nothing, counted as `edges` are."""
+    weight = dataset.graph.edge_weight
+    count = 0 if weight is None else int((weight == 0).sum())
+    return count if dataset.directed else count // 2
+
+
 def _first_row_alone(tables: NodeTable | None, graph: Graph) -> bool:
-    """Whether edges name nodes by row number, and none names row 0."""
-    return tables is not None and tables.schema.id_column is None and not bool((graph.edge_index == 0).any())
+    """Whether edges name nodes by row number, and none names row 0; without edges there is nothing to suspect."""
+    by_row = tables is not None and tables.schema.id_column is None and graph.num_edges > 0
+    return by_row and not bool((graph.edge_index == 0).any())
 
 
 FEW_OF_A_CLASS = 5
@@ -98,7 +107,8 @@ def suggestions(facts: Mapping[str, Any]) -> list[str]:
     columns = facts["columns"]
     # nodes without features have one that is the same for all
     if facts["features"] <= 1 and facts["structural"] is None and not any(row["features"] for row in columns):
-        said.append("The nodes have no features: try --features spectral first, or --features structure.")
+        tables = "" if columns else "give tables with --edges and --nodes, and "
+        said.append(f"The nodes have no features: {tables}try --features spectral first, or --features structure.")
     for name in facts["telling_columns"]:
         said.append(
             f"Column {name!r} alone tells the {'class' if counts else 'number'} of every labelled node: if it was made "
@@ -109,6 +119,8 @@ def suggestions(facts: Mapping[str, Any]) -> list[str]:
             "The edges name rows of the nodes, counted from 0, and none names row 0: if they count from 1, every edge "
             "is one row off; add a column of ids to the nodes."
         )
+    if facts["edges_of_weight_0"]:
+        said.append(f"Edges of weight 0: {facts['edges_of_weight_0']:,}; they count as if they were not there.")
     if facts["read_as_empty"]:
         words = _some([f"{word!r} ({count:,})" for word, count in facts["read_as_empty"].items()])
         said.append(f"Read as an empty label, so to be predicted: {words}. Where it is a class, write it differently.")

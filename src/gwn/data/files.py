@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +16,7 @@ import pyarrow.compute as pc
 import torch
 from torch import Tensor
 
+from gwn.data.cells import short
 from gwn.data.dataset import Dataset, usual_metric
 from gwn.data.edge_columns import choose_ends, named_ends
 from gwn.data.headers import require_edge_header, require_node_header
@@ -45,6 +49,9 @@ def load_graph_file(path: Path, *, directed: bool = False, task: str = "classifi
     """
     path = Path(path)
     readers = {".npz": _read_npz, ".pt": _read_pt}
+    if path.is_dir():
+        advice = f"name a file in it that ends in {' or '.join(readers)}, or give a graph folder without --graph"
+        raise GWNError(f"{path} is a folder; {advice}")
     if path.suffix.lower() not in readers:
         raise GWNError(f"{path} is not a graph file; its name must end in {' or '.join(readers)}")
     read_head(path)
@@ -207,7 +214,8 @@ def load_files(
     label are to be predicted. Ids are compared as text: those of `id_column`, else of the column that holds the ids
     which the edges name (`gwn.data.node_ids`). With `schema`, this graph is read as an earlier one was.
 
-    skip_unknown   leave out edges that name nodes which the node table does not have, instead of refusing them
+    skip_unknown   leave out edges that name nodes which the node table does not have, instead of refusing them; with
+                   `schema` also where it says so
     """
     no_header = no_header if schema is None else schema.no_header
     for which in no_header:
@@ -247,7 +255,7 @@ def load_files(
         )
         schema = replace(schema, no_header=tuple(no_header), skip_unknown=skip_unknown)
     else:
-        schema = _again(schema, node_table, label_column, id_column, weight_column)
+        schema = _again(schema, node_table, label_column, id_column, weight_column, skip_unknown)
     schema = replace(schema, source_column=ends[0], target_column=ends[1], endpoints_given=given)
     unused = [name for name in edge_table.columns if name not in (*ends, schema.weight_column)]
     schema = replace(schema, unused_of_edges=tuple(unused))
@@ -292,6 +300,25 @@ def load_files(
     return dataset, schema
 
 
+@contextmanager
+def as_trained(schema: FeatureSchema) -> Iterator[None]:
+    """Advice about other tables without the options that choose how tables are read: the model has chosen."""
+    try:
+        yield
+    except GWNError as error:
+        ends = f"rename those of the ends to {schema.source_column!r} and {schema.target_column!r}, as in the training"
+        said = _CHOSEN.sub("", str(error))
+        said = re.sub(r"say which two are the ends of an edge, .*", lambda _: ends, said)
+        said = re.sub(r"go by row number with --drop-column .*?(?=, or )", "subtract 1 from them", said)
+        raise type(error)(said) from None
+
+
+_CHOSEN = re.compile(
+    r", choose another with --id-column|, choose others with --source-column and --target-column"
+    r"|(?<=; )say --no-header (?:edges|nodes) \(.*\), or "
+)
+
+
 def _hashes(edges: Table, nodes: Table) -> dict[str, str]:
     """SHA-256 by file name; two files of one name, in different folders, are told apart by what they hold."""
     same = edges.path.name == nodes.path.name
@@ -302,11 +329,17 @@ def _hashes(edges: Table, nodes: Table) -> dict[str, str]:
 
 
 def _again(
-    schema: FeatureSchema, nodes: Table, label_column: str | None, id_column: str | None, weight_column: str | None
+    schema: FeatureSchema,
+    nodes: Table,
+    label_column: str | None,
+    id_column: str | None,
+    weight_column: str | None,
+    skip_unknown: bool,
 ) -> FeatureSchema:
     """How an earlier graph was read, with the columns that are named anew."""
     schema = replace(
         schema,
+        skip_unknown=schema.skip_unknown or skip_unknown,
         label_column=label_column or schema.label_column,
         id_column=id_column or schema.id_column,
         weight_column=weight_column or schema.weight_column,
@@ -366,7 +399,11 @@ def _endpoints(
 
 
 def _require_from_zero(table: Table, nodes: Table, ids: Any, schema: FeatureSchema, ids_of_ends: Sequence[Any]) -> None:
-    """Refuse edges that count the rows from 1: leaving out those of the last node would move all others by one."""
+    """Refuse edges that count from 1 what is counted from 0, or the other way round.
+
+    Leaving out those of the one unknown node would move all others by one.
+    """
+    _require_from_one(table, nodes, ids, schema, ids_of_ends)
     if (schema.id_column in nodes.columns and schema.skip_unknown) or ids != row_numbers(nodes):
         return
     named = different_ids(*ids_of_ends)
@@ -378,9 +415,27 @@ def _require_from_zero(table: Table, nodes: Table, ids: Any, schema: FeatureSche
         )
 
 
+def _require_from_one(table: Table, nodes: Table, ids: Any, schema: FeatureSchema, ids_of_ends: Sequence[Any]) -> None:
+    """Refuse edges from 0 to N - 1 beside ids from 1 to N; an edge of N would say that they count as the ids do."""
+    named = different_ids(*ids_of_ends)
+    strange = named.filter(pc.invert(pc.is_in(named, value_set=ids))).to_pylist()
+    if strange != ["0"] or pc.index(named, str(nodes.rows)).as_py() >= 0:
+        return
+    from_one = pc.cast(pc.add(pc.cast(row_numbers(nodes), "int64"), 1), "string")
+    if not pc.all(pc.is_in(from_one, value_set=ids)).as_py():
+        return
+    column = shlex.quote(str(schema.id_column))
+    by_row = f"go by row number with --drop-column {column}" if ids == from_one else "subtract 1 from them"
+    raise GWNError(
+        f"{table.path.name} counts the nodes from 0 to {nodes.rows - 1}, and their ids, in column "
+        f"{schema.id_column!r} of {nodes.path.name}, go from 1 to {nodes.rows}; {by_row}, or add 1 in both columns of "
+        f"the edges; where 0 stands for no node, delete its edges"
+    )
+
+
 def _unknown(text: Any, found: Any) -> list[str]:
     """The different names that were not found, quoted."""
-    return [repr(name) for name in pc.unique(text.filter(pc.is_null(found))).to_pylist()]
+    return [short(name) for name in pc.unique(text.filter(pc.is_null(found))).to_pylist()]
 
 
 def _weights(table: Table, schema: FeatureSchema) -> Tensor | None:
@@ -396,7 +451,14 @@ def _weights(table: Table, schema: FeatureSchema) -> Tensor | None:
             f"{table.path.name}: weight column {name!r} has {table.cell(name, row)!r} in row {row + 1}; "
             "weights are finite numbers and not negative: write one there, or delete the row"
         )
+    large = np.flatnonzero(values > np.finfo(np.float32).max)
+    if large.size:
+        row = int(large[0])
+        raise GWNError(
+            f"{table.path.name}: weight column {name!r} has {table.cell(name, row)!r} in row {row + 1}; float32 ends "
+            f"at 3.4e38: scale them, for example by the largest"
+        )
     return torch.from_numpy(values.astype(np.float32))
 
 
-__all__ = ["load_files", "load_graph_file"]
+__all__ = ["as_trained", "load_files", "load_graph_file"]

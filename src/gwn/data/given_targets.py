@@ -7,6 +7,7 @@ import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 
+from gwn.data.cells import short
 from gwn.data.columns import FEW, MANY
 from gwn.data.in_memory import TablePair, as_array, free_name, with_column
 from gwn.data.schema import WHOLE_OR_INTEGER
@@ -55,7 +57,7 @@ def positions(graph: Graph, ids: Any) -> NDArray[np.int64]:
     missing = [name for name in wanted if name not in known]
     if missing:
         raise GWNError(
-            f"the graph has no node {missing[0]!r}; its ids are such as {next(iter(known))!r}. "
+            f"the graph has no node {short(missing[0])}; its ids are such as {short(next(iter(known)))}. "
             "Reshape your data to one row a node if these are features"
         )
     return np.array([known[name] for name in wanted], dtype=np.int64)
@@ -94,10 +96,11 @@ def values_of(y: Any) -> NDArray[Any]:
     return values
 
 
-def classes_of(y: Any, *, whole: bool = True) -> NDArray[Any]:
+def classes_of(y: Any, *, whole: bool = True, minus_one: bool = False) -> NDArray[Any]:
     """Classes as a one-dimensional array; whole numbers that a missing one made floating are whole again.
 
-    whole   also those that are written as text, as in a table: then "1.0" is "1", and "-1" is not known as -1 is
+    whole       also those that are written as text, as in a table: then "1.0" is "1", and "-1" is what -1 is
+    minus_one   whether -1 is a class, as it is in a column of a table
     """
     values = values_of(y)
     if values.dtype.kind == "M":
@@ -113,16 +116,16 @@ def classes_of(y: Any, *, whole: bool = True) -> NDArray[Any]:
             found = np.full(values.size, None, dtype=object)
             found[np.isfinite(values)] = finite.astype(np.int64)
             return found
-    return _written(values, whole) if any(isinstance(value, str) for value in values) else values
+    return _written(values, whole, minus_one) if any(isinstance(value, str) for value in values) else values
 
 
-def _written(values: NDArray[Any], whole: bool) -> NDArray[Any]:
+def _written(values: NDArray[Any], whole: bool, minus_one: bool) -> NDArray[Any]:
     """Classes some of which are text, all as a table has them; None where they are not known."""
-    unknown = is_unknown(values)
+    unknown = is_unknown(values, minus_one=minus_one)
     texts = [as_text(value) for value in values[~unknown]]
     if whole and all(re.match(WHOLE_OR_INTEGER, text) for text in texts):
         plain = [re.sub(r"\.0+$", "", text) for text in texts]
-        found: list[str | None] = [None if text == "-1" else text for text in plain]
+        found: list[str | None] = [None if text == "-1" and not minus_one else text for text in plain]
     elif all(isinstance(value, str) for value in values[~unknown]):
         return values
     else:
@@ -135,6 +138,8 @@ def _written(values: NDArray[Any], whole: bool) -> NDArray[Any]:
 def numbers_of_nodes(y: Any) -> NDArray[np.float64]:
     """Numbers as a one-dimensional array, NaN where they are not known."""
     values = values_of(y)
+    if values.dtype.kind in "Mm" or any(isinstance(value, (date, timedelta)) for value in values):
+        raise GWNError("y holds dates or durations, which are no numbers; give numbers, for example of days since one")
     try:
         numbers = np.asarray(pd.to_numeric(pd.Series(values).replace("", None)), dtype=np.float64)
     except (TypeError, ValueError):
@@ -145,21 +150,29 @@ def numbers_of_nodes(y: Any) -> NDArray[np.float64]:
     return numbers
 
 
-def is_unknown(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Where a class is not known: -1, NaN, None, an empty text, or a word such as NA that stands for one in a table."""
+def is_unknown(values: NDArray[Any], *, minus_one: bool = False) -> NDArray[np.bool_]:
+    """Where a class is not known: -1, NaN, None, an empty text, or a word such as NA that stands for one in a table.
+
+    minus_one   whether -1 is a class all the same
+    """
     if values.dtype.kind in "iuf":
-        return np.asarray((values == -1) | pd.isna(values), dtype=bool)
+        return np.asarray(((values == -1) & (not minus_one)) | pd.isna(values), dtype=bool)
     unknown = np.asarray(pd.isna(values), dtype=bool)
     if values.dtype.kind in "OUT":
         unknown |= np.array([isinstance(value, str) and value.strip() in MISSING for value in values], dtype=bool)
         numbers = np.array([isinstance(value, (int, float, np.number)) for value in values], dtype=bool)
-        unknown[numbers] |= np.array([value == -1 for value in values[numbers]], dtype=bool)
+        unknown[numbers] |= np.array([value == -1 and not minus_one for value in values[numbers]], dtype=bool)
     return unknown
 
 
-def words_for_nothing(y: Any) -> str:
+def words_for_nothing(y: Any, *, minus_one: bool = False) -> str:
     """Words such as NA among classes, which are read as unknown, and how often, in one line; one may be a class."""
     words = Counter(value.strip() for value in values_of(y) if isinstance(value, str) and value.strip() in MISSING[1:])
+    with_it, without = (
+        int(is_unknown(classes_of(y, minus_one=is_class), minus_one=is_class).sum()) for is_class in (minus_one, True)
+    )
+    if with_it > without:
+        words["-1"] = with_it - without
     named = ", ".join(f"{word!r} ({count:,})" for word, count in words.items())
     return f"Read as not known, so to be predicted: {named}. Where it is a class, call it differently." if words else ""
 
@@ -172,14 +185,15 @@ def as_text(value: Any) -> str:
 
 
 def with_classes(
-    pair: TablePair, values: NDArray[Any], label: str | None, drop: Sequence[str] = ()
+    pair: TablePair, values: NDArray[Any], label: str | None, drop: Sequence[str] = (), *, minus_one: bool = False
 ) -> tuple[NDArray[Any], TablePair]:
     """The different classes in order, and the tables with a column of them, empty where they are not known.
 
-    drop   columns that are no features, and may hold the classes themselves
+    drop        columns that are no features, and may hold the classes themselves
+    minus_one   whether -1 is a class
     """
     _require_one_each(pair, values)
-    known = ~is_unknown(values)
+    known = ~is_unknown(values, minus_one=minus_one)
     try:
         classes = np.unique(values[known] if values.dtype != object else np.array(values[known].tolist()))
     except TypeError:

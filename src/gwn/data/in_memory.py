@@ -10,7 +10,7 @@ import hashlib
 import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from gwn.data.dataset import Dataset
 from gwn.data.edge_columns import choose_ends
-from gwn.data.files import load_files
-from gwn.data.node_ids import choose_id_column, different_ids
+from gwn.data.files import as_trained, load_files
+from gwn.data.node_ids import choose_id_column, different_ids, row_numbers
 from gwn.data.schema import FeatureSchema
 from gwn.data.tables import Table, read_table
 from gwn.errors import GWNError
@@ -33,6 +33,8 @@ from gwn.graph import Graph, entries_once
 
 NODES, EDGES = Path("nodes"), Path("edges")
 SOURCE, TARGET, WEIGHT = "source", "target", "weight"
+NO_NAME = "index"
+"""What an index without a name is called, as pandas does."""
 
 IN_PYTHON = {
     "--id-column": "id",
@@ -95,11 +97,11 @@ def load_pair(
     """
     dropped = [drop] if isinstance(drop, str) else list(drop)
     label = label or pair.label_column
-    with said_in_python():
+    with said_in_python(), nullcontext() if schema is None else as_trained(schema):
         id_column = id or pair.id_column
         undecided = id is None and (schema is None or schema.id_column not in pair.nodes.columns)
         if pair.index_column is not None and pair.index_column not in (id, *dropped):
-            if undecided and _goes_by_index(pair, label, source, target, dropped):
+            if undecided and _goes_by_index(pair, label, source, target, dropped, known=schema is not None):
                 id_column = pair.index_column
             else:  # an index that no edge goes by is not a feature either
                 dropped.append(pair.index_column)
@@ -122,13 +124,29 @@ def load_pair(
 
 
 def _goes_by_index(
-    pair: TablePair, label: str | None, source: str | None, target: str | None, dropped: Sequence[str]
+    pair: TablePair, label: str | None, source: str | None, target: str | None, dropped: Sequence[str], *, known: bool
 ) -> bool:
-    """Whether the ids that the edges name are those of the data frame's index."""
+    """Whether the ids that the edges name are those of the data frame's index.
+
+    An index without a name may also be what sorting or sampling left of the row numbers: then both readings are
+    possible, of other nodes, and a person has to say which is meant.
+
+    known   whether a model says how the tables are read
+    """
     ends = choose_ends(pair.edges, pair.nodes, source, target, weight_column=pair.weight_column)
     named = different_ids(*(pair.edges.ids(name) for name in ends))
     free = [name for name in pair.nodes.columns if name != label and name not in dropped]
-    return choose_id_column(pair.nodes, named, free) == pair.index_column
+    by_index = choose_id_column(pair.nodes, named, free) == pair.index_column
+    if not by_index or pair.index_column != NO_NAME or len(named) == 0:
+        return by_index
+    rows = row_numbers(pair.nodes)
+    if pair.nodes.ids(NO_NAME) != rows and pc.all(pc.is_in(named, value_set=rows)).as_py():
+        index = "name the index, nodes.rename_axis('node')," if known else f"say id={NO_NAME!r}"
+        raise GWNError(
+            f"the edges name nodes by the index of the data frame or by row number, which are different nodes here; "
+            f"{index} to go by the index, or call nodes.reset_index(drop=True) to go by row number"
+        )
+    return True
 
 
 def load_tables(nodes: Any, edges: Any, **reading: Any) -> tuple[Dataset, FeatureSchema]:
@@ -147,7 +165,12 @@ def said_in_python() -> Iterator[None]:
     try:
         yield
     except GWNError as error:
-        raise type(error)(_OPTION.sub(_argument, _HEADER.sub(r"\1", str(error)))) from None
+        raise type(error)(in_python(str(error))) from None
+
+
+def in_python(said: str) -> str:
+    """What is said for the command line, with arguments in the place of options."""
+    return _OPTION.sub(_argument, _HEADER.sub(r"\1", said))
 
 
 _HEADER = re.compile(r"(; )say --no-header (?:edges|nodes) \(.*\), or |, or say --no-header .*")
@@ -210,7 +233,8 @@ def parquet_bytes(table: Table) -> bytes:
 
 def with_column(table: Table, name: str, values: Any) -> Table:
     """The table with one more column, or with another content in it."""
-    return _in_memory(table.path, pa.table({**table.columns, name: pa.array(values)}), table.row_names)
+    made = _in_memory(table.path, pa.table({**table.columns, name: pa.array(values)}), table.row_names)
+    return replace(made, declared=table.declared - {name})
 
 
 def free_name(table: Table, name: str) -> str:
@@ -233,14 +257,19 @@ def _in_memory(path: Path, table: pa.Table, row_names: str | None = None) -> Tab
     plain = pa.Table.from_arrays([_plain(column) for column in table.columns], names=table.column_names)
     made = Table.from_arrow(path, plain)
     sha256 = hashlib.sha256(parquet_bytes(made)).hexdigest()
-    return replace(made, content_hash=sha256, row_names=row_names or made.row_names)
+    declared = (name for name, column in zip(table.column_names, table.columns, strict=True) if _is_dictionary(column))
+    return replace(made, content_hash=sha256, row_names=row_names or made.row_names, declared=frozenset(declared))
+
+
+def _is_dictionary(column: Any) -> bool:
+    return bool(pa.types.is_dictionary(column.type))
 
 
 def _plain(column: Any) -> Any:
     """A column of the types that tables in files have: no dictionaries, no views, no half floats, no extensions."""
     if isinstance(column.type, pa.BaseExtensionType):
         column = pa.chunked_array([_cells(column.to_pandas())])
-    if pa.types.is_dictionary(column.type):
+    if _is_dictionary(column):
         parts = [_plain(part.dictionary).take(part.indices) for part in column.chunks]
         column = pa.chunked_array(parts) if parts else pa.chunked_array([], pa.string())
     kind = column.type
@@ -346,7 +375,7 @@ def _from_file(table: Table) -> Table:
         for name, column in columns.items():
             if pa.types.is_string(column.type):
                 columns[name] = pc.replace_substring_regex(column, r"^\s*([+-]?\d+),(\d+)\s*$", r"\1.\2")
-    return _in_memory(table.path, pa.table(columns), table.row_names)
+    return replace(_in_memory(table.path, pa.table(columns), table.row_names), declared=table.declared)
 
 
 def index_name(frame: Any) -> str | None:
@@ -355,7 +384,7 @@ def index_name(frame: Any) -> str | None:
         return None
     if isinstance(frame.index, pd.MultiIndex):
         raise GWNError("nodes with an index of several levels have no single id; call reset_index() first")
-    name = "index" if frame.index.name is None else str(frame.index.name)
+    name = NO_NAME if frame.index.name is None else str(frame.index.name)
     if name in map(str, frame.columns):
         raise GWNError(f"the index and a column are both named {name!r}; rename one, or call reset_index(drop=True)")
     return name

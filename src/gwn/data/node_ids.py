@@ -47,6 +47,12 @@ def choose_id_column(table: Table, named: Any, columns: Sequence[str]) -> str | 
         return holding[0]
     by_row = pc.all(pc.is_in(named, value_set=row_numbers(table))).as_py()
     if not holding:
+        if usual is not None and by_row and len(pc.unique(table.ids(usual))) <= MOSTLY * table.rows:
+            raise GWNError(
+                f"{table.path.name}: the edges name nodes by row number, and column {usual!r} has cells that are there "
+                f"several times, so that it holds no ids; leave it out with --drop-column {shlex.quote(usual)}, or "
+                f"rename it to use it as a feature"
+            )
         meant = None if usual is not None else _meant(table, named, columns)
         if meant is not None and by_row:
             raise GWNError(

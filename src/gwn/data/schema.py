@@ -16,9 +16,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from gwn.data.cells import numbers_of
+from gwn.data.cells import numbers_of, short
 from gwn.data.columns import Column, LeftOut, column_from_json, infer_column
-from gwn.data.node_ids import choose_id_column, holds_ids, row_numbers
+from gwn.data.headers import MADE_UP
+from gwn.data.node_ids import ID_NAMES, choose_id_column, holds_ids, row_numbers
 from gwn.data.structural import structural_kinds, structural_names
 from gwn.data.tables import WHOLE, Table
 from gwn.errors import GWNError
@@ -29,6 +30,10 @@ from gwn.sparse import SPARSE_DENSITY
 
 ASKED = "left out, as asked"
 ROW_NAMES = "the first column, without a name, is taken for row names: left out"
+INDEX = "it is the index of a data frame: left out"
+ROW_COUNTER = re.compile(r"(?i)unnamed: \d+|index|level_0|row|row[ _-]?(?:id|no|nr|num|number)|#|no\.?|nr\.?")
+"""What programs and people call a column that counts the rows."""
+
 TASKS = ("classification", "regression")
 WHOLE_NUMBER = re.compile(WHOLE)
 INTEGER = re.compile(r"-?\d{1,18}")
@@ -112,9 +117,14 @@ class FeatureSchema:
                 _require_no_id(table, label_column, named)
             free = [name for name in table.columns if name != label_column and name not in drop_columns]
             id_column = choose_id_column(table, pa.array([], pa.string()) if named is None else named, free)
+        named_rows = {name: _names_rows(table, name) for name in table.columns if name not in text_columns}
+        left_out = {name: why for name, why in named_rows.items() if why}
+        if table.row_names is not None:
+            left_out[table.row_names] = ROW_NAMES if MADE_UP.fullmatch(table.row_names) else INDEX
+        left_out |= dict.fromkeys(drop_columns, ASKED)
         columns = tuple(
-            LeftOut(name=name, note=ASKED if name in drop_columns else ROW_NAMES)
-            if name in (*drop_columns, table.row_names)
+            LeftOut(name=name, note=left_out[name])
+            if name in left_out
             else infer_column(table, name, standardise=standardise, text=name in text_columns)
             for name in table.columns
             if name not in (label_column, id_column)
@@ -222,15 +232,19 @@ class FeatureSchema:
             return row_numbers(table)
         table.require("id column", self.id_column)
         ids = table.ids(self.id_column)
+        nameless = np.flatnonzero(np.asarray(pc.equal(ids, "")))
+        if nameless.size:
+            also = f" and {nameless.size - 1:,} more" if nameless.size > 1 else ""
+            raise GWNError(
+                f"{table.path.name}: column {self.id_column!r} has no id in row {nameless[0] + 1}{also}; write one "
+                f"there, or delete the row where it is empty"
+            )
         counts = pc.value_counts(ids)
         for entry in counts.filter(pc.greater(counts.field("counts"), 1)).slice(0, 1).to_pylist():
             raise GWNError(
-                f"{table.path.name}: id {entry['values']!r} is given to {entry['counts']} rows of column "
+                f"{table.path.name}: id {short(entry['values'])} is given to {entry['counts']} rows of column "
                 f"{self.id_column!r}; every node needs an id of its own"
             )
-        if pc.any(pc.equal(ids, "")).as_py():
-            row = pc.index(ids, "").as_py() + 1
-            raise GWNError(f"{table.path.name}: column {self.id_column!r} has no id in row {row}")
         return ids
 
     def ends_in(self, columns: Container[str]) -> tuple[str | None, str | None]:
@@ -253,6 +267,11 @@ class FeatureSchema:
         """Columns of another table that may not mean what they meant where the model was trained, a line each."""
         found = {column.name: column.unlike(table) for column in self.columns if column.feature_names}
         return [f"{table.path.name}: column {name!r}: {said}" for name, said in found.items() if said]
+
+    def lost_cells(self, table: Table) -> list[str]:
+        """Cells of another table that hold no number or date and count as missing, a line a column."""
+        found = {column.name: column.lost_cells(table) for column in self.columns if column.feature_names}
+        return [f"column {name!r}: {said}" for name, said in found.items() if said]
 
     def to_json(self) -> dict[str, Any]:
         """As a plain dictionary for JSON."""
@@ -280,6 +299,19 @@ def _require_one_role(roles: Mapping[str, Sequence[str]]) -> None:
         for name in set(names) & set(others):
             options = (f"--{('drop column' if what == 'column' else what).replace(' ', '-')}" for what in (one, other))
             raise GWNError(f"{' and '.join(options)} both name {name!r}; leave one of them out")
+
+
+def _names_rows(table: Table, name: str) -> str:
+    """Why a column that is no id of the edges only names the rows all the same: a network would learn their order."""
+    called_id = name.lower() in ID_NAMES
+    if not (called_id or ROW_COUNTER.fullmatch(name)) or not table.is_readable(name):
+        return ""
+    cells, numbers = table.ids(name), row_numbers(table)
+    if cells in (numbers, pc.cast(pc.add(pc.cast(numbers, pa.int64()), 1), pa.string())):
+        return "it counts the rows: left out; rename it to use it"
+    if called_id and len(pc.unique(cells)) == table.rows:
+        return "its name and its cells, all different, are those of an id: left out; rename it to use it"
+    return ""
 
 
 def _require_no_id(table: Table, label: str, named: Any) -> None:

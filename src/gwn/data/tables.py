@@ -8,7 +8,7 @@ import re
 import shlex
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -63,6 +63,7 @@ class Table:
     decimal_comma   whether 1,5 is a number: so where something else than a comma stands between the columns
     content_hash    SHA-256 of a table that was never in a file; the file's own is taken otherwise
     row_names       a first column without a name: it may hold the ids, but is never a feature
+    declared        columns that were categories by their type before they got here
     """
 
     path: Path
@@ -71,6 +72,7 @@ class Table:
     decimal_comma: bool = False
     content_hash: str = ""
     row_names: str | None = None
+    declared: frozenset[str] = frozenset()
     parsed: dict[tuple[str, str], tuple[Floats, Mask]] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
@@ -159,6 +161,10 @@ class Table:
         kind = self.columns[name].type
         return bool(pa.types.is_floating(kind) or pa.types.is_integer(kind))
 
+    def is_category(self, name: str) -> bool:
+        """Whether the cells are categories by their type: then digits are names."""
+        return name in self.declared or bool(pa.types.is_dictionary(self.columns[name].type))
+
     def is_readable(self, name: str) -> bool:
         """Whether a column holds single values that can be written as text."""
         if self.holds_numbers(name):
@@ -211,6 +217,10 @@ def read_table(path: Path, *, header: bool = True) -> Table:
     CSV may be compressed: .csv.gz. Without a header its columns are called column-1, column-2, ...
     """
     path = Path(path)
+    if path.is_dir():
+        inside = sorted(file.name for file in path.iterdir() if suffix_of(file) in SUFFIXES)
+        such = f"in it, such as {path / inside[0]}" if inside else f"that ends in {', '.join(SUFFIXES)}"
+        raise GWNError(f"{path} is a folder, and a table is a file; name one {such}")
     suffix = suffix_of(path)
     if suffix not in SUFFIXES:
         raise GWNError(f"{path} is neither CSV nor Parquet; the file name must end in {', '.join(SUFFIXES)}")
@@ -219,7 +229,31 @@ def read_table(path: Path, *, header: bool = True) -> Table:
         table, separator = SUFFIXES[suffix](path, head, header)
     except (pa.ArrowException, OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise GWNError(what_is_wrong(path, error)) from None
-    return Table.from_arrow(path, table, decimal_comma=separator not in ("", ","))
+    declared = declared_categories(table.schema)
+    table, index = _with_range_index(table)
+    made = Table.from_arrow(path, table, decimal_comma=separator not in ("", ","))
+    return replace(made, row_names=index or made.row_names, declared=declared)
+
+
+def declared_categories(schema: Any) -> frozenset[str]:
+    """Columns that were categories in the data frame that pandas wrote: of numbers, Parquet itself keeps no type."""
+    about = (schema.pandas_metadata or {}).get("columns") or []
+    return frozenset(str(each["name"]) for each in about if each.get("pandas_type") == "categorical")
+
+
+def _with_range_index(table: Any) -> tuple[Any, str]:
+    """With the index of a data frame that pandas wrote as start, stop and step and no column; "" or its name.
+
+    One that counts from 0 and has no name says no more than the place of a row.
+    """
+    about = (table.schema.pandas_metadata or {}).get("index_columns") or [None]
+    if len(about) > 1 or not isinstance(about[0], dict) or about[0].get("kind") != "range":
+        return table, ""
+    name, start, step = about[0].get("name"), about[0]["start"], about[0]["step"]
+    cells = range(start, about[0]["stop"], step)
+    if (name is None and (start, step) == (0, 1)) or len(cells) != table.num_rows or name in table.column_names:
+        return table, ""
+    return table.add_column(0, name or INDEX_NAMES[1], pa.array(cells)), name or ""
 
 
 def what_is_wrong(path: Path, error: Exception) -> str:

@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from gwn.data.dataset import Dataset
 from gwn.data.folders.arrays import ArrayReader, ArrayWriter, as_tensor, check_array, open_array
 from gwn.data.splits import Split
+from gwn.data.tables import SUFFIXES, suffix_of
 from gwn.errors import GWNError, refuse_newer
 from gwn.graph import MOST_CLASSES, Graph
 from gwn.io import (
@@ -95,7 +96,9 @@ class GraphFolder:
         if not path.is_dir():
             raise GWNError(f"{path} is not a folder; make one with `gwn data generate` or `gwn data convert`")
         if not (path / "meta.json").is_file():
-            raise GWNError(f"{path} has no meta.json, so it is not a finished graph folder; make it again")
+            tables = sorted(file.name for file in path.iterdir() if suffix_of(file) in SUFFIXES)
+            again = f"name its tables ({', '.join(tables[:4])}) with --edges and --nodes" if tables else "make it again"
+            raise GWNError(f"{path} has no meta.json, so it is not a finished graph folder; {again}")
         try:
             meta = read_json(path / "meta.json", again="make the folder again")
             family, _, number = str(meta["format"]).rpartition("-")

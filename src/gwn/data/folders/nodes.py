@@ -13,6 +13,7 @@ import pyarrow.parquet
 from gwn.data.folders.edges import Version
 from gwn.data.tables import (
     Table,
+    declared_categories,
     named_columns,
     read_head,
     read_table,
@@ -91,7 +92,8 @@ def open_nodes(path: Path, *, header: bool, memory: int) -> Table:
     except (pa.ArrowException, OSError) as error:
         raise GWNError(what_is_wrong(path, error)) from None
     require_left(f"{path}: one column of {columns.rows:,} rows", 8 * WORK * columns.rows, memory)
-    return Table(path, columns, columns.rows, row_names=columns.row_names)
+    declared = declared_categories(columns.file.schema_arrow)
+    return Table(path, columns, columns.rows, row_names=columns.row_names, declared=declared)
 
 
 def parts(table: Table) -> Iterator[Table]:
