@@ -25,7 +25,7 @@ def record(trials: int = 24, splits: int = 2, patience: int = 50, test: float = 
         "metric": "accuracy",
         "recipe": {"trials": trials, "search_splits": splits, "space": "peers"},
         "config": {"epochs": 200, "patience": patience},
-        "search": {"trials": trials, "space": "peers", "validation": 0.8, "selected_on_test": None},
+        "search": {"trials": trials, "space": "peers", "space_key": "k", "validation": 0.8, "selected_on_test": None},
         "settings": settings,
         "runs": runs,
         "summary": {"test": {"mean": test, "sd": 0.01, "low": test - 0.01, "high": test + 0.01}, "diverged": 0},
@@ -110,6 +110,13 @@ def test_corrected_cells_stand_beside_uncorrected_ones_and_say_so(tmp_path: Path
     assert by_column["Cora per-class, shift corrected, em"].lines[0] == "84.00 ± 1.00"
     assert by_column["Cora per-class, shift corrected, em"].lines[-1] == "+4.00 (+2.5 to +5.5), win"
     assert by_column["Cora per-class, shift corrected, validation"] == NOT_MEASURED
+    assert "another space" not in table.caption
+    elsewhere = record(test=0.84)
+    elsewhere["search"]["space_key"] = "another"
+    write_cell(tmp_path, Cell.of(COLUMN, "gcn", prior="em"), elsewhere)
+    (table,) = EXHIBITS["table-shift"].compute(Context(results=tmp_path))
+    assert isinstance(table, TableData)
+    assert "(in another space for 1 of 1 cells)" in table.caption
 
 
 def test_a_heading_names_a_metric_that_is_not_the_accuracy() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -60,11 +60,11 @@ def compute(context: Context) -> tuple[TableData, ...]:
             title="What correcting the label shift of per-class splits is worth",
             caption="Mean ± sd of the test score over the final runs, its 95 % interval, and the paired difference to "
             f"the uncorrected runs on the same splits. {PAIRED} A corrected cell has a search of its own, as large as "
-            "the uncorrected one has, and epochs are chosen after the correction. validation: shares counted among "
-            "validation labels, cross-fitted; em: estimated from the answers, no label beyond the training ones is "
-            "read; calibrated: biases and a factor that validation labels make most likely, cross-fitted. A run whose "
-            "estimate did not converge counts as diverged. – was not measured. Corrected figures compare with "
-            "corrected ones alone.",
+            f"the uncorrected one has{_in_other_spaces(found)}, and epochs are chosen after the correction. "
+            "validation: shares counted among validation labels, cross-fitted; em: estimated from the answers, "
+            "no label beyond the training ones is read; calibrated: biases and a factor that validation labels make "
+            "most likely, cross-fitted. A run whose estimate did not converge counts as diverged. – was not measured. "
+            "Corrected figures compare with corrected ones alone.",
             columns=("model", *(f"{heading(column)}, {kind}" for column in COLUMNS for kind in kinds)),
             rows=tuple(rows),
             command=f"gwn reproduce {EXHIBIT.name}",
@@ -74,6 +74,19 @@ def compute(context: Context) -> tuple[TableData, ...]:
             across="dataset",
         ),
     )
+
+
+def _in_other_spaces(found: Mapping[str, Mapping[str, ByPrior]]) -> str:
+    """How many corrected cells were searched in another space than the uncorrected one; nothing where none was."""
+    pairs = [
+        (of_prior["none"].record, of_prior[prior].record)
+        for of_row in found.values()
+        for of_prior in of_row.values()
+        for prior in CORRECTED
+    ]
+    keys = [(one["search"]["space_key"], other["search"]["space_key"]) for one, other in pairs if one and other]
+    others = sum(one != other for one, other in keys)
+    return f" (in another space for {others} of {len(keys)} cells)" if others else ""
 
 
 def _corrected(plain: View, corrected: View) -> TableCell:
