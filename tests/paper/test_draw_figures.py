@@ -26,7 +26,7 @@ from gwn.paper.drawing.style import PALETTE, SIGNED, STYLES, contrast_on_white, 
 from gwn.paper.exhibits import EXHIBITS
 
 KEPT = sorted((Path(__file__).parents[2] / "results" / "figures").glob("*.json"))
-LARGEST = 500_000
+LARGEST = 700_000
 
 
 def _series(label: str, key: str = "") -> Series:
