@@ -478,13 +478,7 @@ class WaveRegressor(RegressorMixin, NodeEstimator):  # type: ignore[misc]
     def predict(
         self, X: Any = None, edges: Any = None, *, nodes: Any = None, skip_unknown: bool = False
     ) -> NDArray[np.float64]:
-        """The number of every node asked for, in the units of `y`.
-
-        X, nodes       nothing: every node of the graph that it was fitted on; one-dimensional: these ids of it; a
-                       table or matrix: these nodes, which with `edges` are a graph of their own
-        edges          of a new graph; `edges=[]` says that it has none
-        skip_unknown   leave out edges of the new graph that name nodes which it does not have
-        """
+        """The number of every node asked for, in the units of `y`: asked as in `WaveClassifier.predict_proba`."""
         found: NDArray[np.float64] = self._answers(X, edges, nodes, skip_unknown)[:, 0]
         return found
 

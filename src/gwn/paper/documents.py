@@ -107,11 +107,11 @@ def _earlier(results: Path) -> list[str]:
     """How many cells of the tables were searched in a space that is not today's, and how many of them have a network
     that is no longer the peer's default."""
     cells = [cell for of_row in all_cells(results).values() for cell in of_row.values()]
-    records = [(ROWS[cell.cell.row].name, cell.record) for cell in cells if cell.record and cell.record["search"]]
+    records = [(model_spec(cell.cell.row), cell.record) for cell in cells if cell.record and cell.record["search"]]
     earlier = [
-        (model_spec(name), record)
-        for name, record in records
-        if record["search"]["space_key"] != SPACES[record["recipe"]["space"]].key(model_spec(name))
+        (model, record)
+        for model, record in records
+        if record["search"]["space_key"] != SPACES[record["recipe"]["space"]].key(model)
     ]
     if not earlier:
         return []
