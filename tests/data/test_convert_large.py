@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
@@ -25,6 +27,7 @@ from gwn.data.folders.convert import convert
 from gwn.data.folders.edges import WholeIds
 from gwn.data.folders.folder import GraphFolder
 from gwn.data.folders.nodes import ParquetColumns, open_nodes
+from gwn.data.tables import read_table
 from gwn.errors import GWNError
 
 NODES, EDGES = 900, 4000
@@ -55,6 +58,32 @@ def test_parquet_read_by_columns_is_the_table_as_a_whole(tables: tuple[Path, Pat
     }
     assert np.allclose(by_column.x, whole.x, atol=1e-6)
     assert by_column.node_ids() == whole.node_ids()
+
+
+@pytest.mark.parametrize("name", [None, "user"])
+def test_an_index_that_parquet_keeps_as_a_range_is_read(
+    name: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gwn.data.folders.nodes, "NODE_ROWS", 3)
+    frame = pd.DataFrame({"size": np.arange(10) ** 2 % 7, "topic": ["a", "b"] * 5})
+    frame.index = pd.RangeIndex(100, 120, 2, name=name)
+    frame.to_parquet(tmp_path / "nodes.parquet")
+    (tmp_path / "edges.csv").write_text("source,target\n100,102\n104,118\n")
+    made = convert(tmp_path / "edges.csv", tmp_path / "nodes.parquet", tmp_path / "out", label_column="topic")
+    assert made.node_ids() == tuple(map(str, range(100, 120, 2)))
+    assert made.x.shape[1] == 1
+    assert open_nodes(tmp_path / "nodes.parquet", header=True, memory=1 << 30).row_names == (name or "column-1")
+
+
+@pytest.mark.parametrize(
+    "about", [{"stop": 10**30}, {"step": 0}, {"start": "a"}, {"start": 10**30, "stop": 10**30 + 3}, {}]
+)
+def test_a_range_that_does_not_fit_the_rows_is_passed_over(about: dict[str, object], tmp_path: Path) -> None:
+    index = {"kind": "range", "name": None, "start": 5, "stop": 9, "step": 1, **about}
+    metadata = {b"pandas": json.dumps({"index_columns": [index], "columns": []}).encode()}
+    pq.write_table(pa.table({"size": [1, 2, 3]}).replace_schema_metadata(metadata), tmp_path / "nodes.parquet")
+    assert list(open_nodes(tmp_path / "nodes.parquet", header=True, memory=1 << 30).columns) == ["size"]
+    assert list(read_table(tmp_path / "nodes.parquet").columns) == ["size"]
 
 
 @pytest.mark.parametrize("ids", [[5, 2, 9, 7], [10**12, -3, 0, 10**6]], ids=["dense", "far apart"])

@@ -28,6 +28,7 @@ MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "<NA>")
 """Cells that hold nothing. "None" is not among them: it is a good name for a class."""
 
 INDEX_NAMES = ("", "__index_level_0__")
+LARGEST_INDEX = 1 << 53
 """What columns without a name are called: row numbers or row names that a program wrote, or somebody's data."""
 
 CSV_BLOCK_BYTES = 1 << 24
@@ -241,19 +242,30 @@ def declared_categories(schema: Any) -> frozenset[str]:
     return frozenset(str(each["name"]) for each in about if each.get("pandas_type") == "categorical")
 
 
-def _with_range_index(table: Any) -> tuple[Any, str]:
-    """With the index of a data frame that pandas wrote as start, stop and step and no column; "" or its name.
+def range_index(schema: Any, rows: int) -> tuple[str, range] | None:
+    """Name and cells of the index of a data frame that pandas wrote as start, stop and step and no column.
 
-    One that counts from 0 and has no name says no more than the place of a row.
+    None where there is none, or one that counts from 0 and has no name: it says no more than the place of a row.
     """
-    about = (table.schema.pandas_metadata or {}).get("index_columns") or [None]
-    if len(about) > 1 or not isinstance(about[0], dict) or about[0].get("kind") != "range":
+    about = ((schema.pandas_metadata or {}).get("index_columns") or [None])[0]
+    if not isinstance(about, dict) or about.get("kind") != "range":
+        return None
+    name, start, step = about.get("name"), about.get("start"), about.get("step")
+    if not (isinstance(start, int) and isinstance(step, int) and max(abs(start), abs(step)) < LARGEST_INDEX):
+        return None
+    cells = range(start, start + rows * step, step or 1)
+    says_nothing = name is None and (start, step) == (0, 1)
+    if says_nothing or about.get("stop") != cells.stop or len(cells) != rows or name in schema.names:
+        return None
+    return name or "", cells
+
+
+def _with_range_index(table: Any) -> tuple[Any, str]:
+    """The table with such an index as its first column, and the index's name, or ""."""
+    if (index := range_index(table.schema, table.num_rows)) is None:
         return table, ""
-    name, start, step = about[0].get("name"), about[0]["start"], about[0]["step"]
-    cells = range(start, about[0]["stop"], step)
-    if (name is None and (start, step) == (0, 1)) or len(cells) != table.num_rows or name in table.column_names:
-        return table, ""
-    return table.add_column(0, name or INDEX_NAMES[1], pa.array(cells)), name or ""
+    name, cells = index
+    return table.add_column(0, name or INDEX_NAMES[1], pa.array(cells)), name
 
 
 def what_is_wrong(path: Path, error: Exception) -> str:

@@ -170,7 +170,8 @@ def _description(
         "steps": bank.steps,
         "self_loops": model.self_loops,
         "nodes": "all" if nodes is None else hashlib.sha256(nodes.tobytes()).hexdigest(),
-        "stored": stored,
+        # states of half precision that an earlier version wrote may have overflowed
+        "stored": f"{stored} up to {MOST_HALF:g}" if stored == "float16" else stored,
     }
 
 

@@ -12,9 +12,11 @@ import pyarrow.parquet
 
 from gwn.data.folders.edges import Version
 from gwn.data.tables import (
+    INDEX_NAMES,
     Table,
     declared_categories,
     named_columns,
+    range_index,
     read_head,
     read_table,
     require_parquet,
@@ -40,8 +42,12 @@ class ParquetColumns(Mapping[str, Any]):
         self.version = Version.of(path)
         self.file = pa.parquet.ParquetFile(path)
         self.rows = int(self.file.metadata.num_rows)
-        written = self.file.schema_arrow.names
+        schema = self.file.schema_arrow
+        name, cells = range_index(schema, self.rows) or ("", None)
+        self.index = () if cells is None else (cells,)  # the column before those of the file
+        written = [*(name or INDEX_NAMES[1] for _ in self.index), *schema.names]
         self.places, self.row_names = named_columns(path, written, self._read)
+        self.row_names = name or self.row_names
         self._last: tuple[str, Any] | None = None
 
     def __getitem__(self, name: str) -> Any:
@@ -57,8 +63,11 @@ class ParquetColumns(Mapping[str, Any]):
         return len(self.places)
 
     def _read(self, place: int) -> Any:
+        if place < len(self.index):
+            return pa.array(self.index[place])
         try:
-            table = whole(self.version.path, self.file.read([self.file.schema_arrow.names[place]]))
+            name = self.file.schema_arrow.names[place - len(self.index)]
+            table = whole(self.version.path, self.file.read([name]))
             column = table.column(0).combine_chunks()
         except (pa.ArrowException, OSError) as error:
             self.version.require_unchanged()
@@ -69,11 +78,15 @@ class ParquetColumns(Mapping[str, Any]):
     def batches(self) -> Iterator[dict[str, Any]]:
         """All columns, some rows at a time."""
         self._last = None
+        start = 0
         try:
             for batch in self.file.iter_batches(batch_size=NODE_ROWS):
                 self.version.require_unchanged()
                 whole(self.version.path, batch)
-                yield {name: batch.column(place) for name, place in self.places.items()}
+                end = start + batch.num_rows
+                columns = [*(pa.array(cells[start:end]) for cells in self.index), *batch.columns]
+                yield {name: columns[place] for name, place in self.places.items()}
+                start = end
         except (pa.ArrowException, OSError) as error:
             self.version.require_unchanged()
             raise GWNError(what_is_wrong(self.version.path, error)) from None
