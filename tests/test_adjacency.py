@@ -235,6 +235,27 @@ def test_weights_decide_too() -> None:
     close(matrix(changed), matrix(normalised_adjacency(edge_index, torch.tensor([7.0, 2.0]), 3)), 1e-6)
 
 
+def test_weights_that_come_to_want_a_gradient_are_refused_though_their_operator_is_known() -> None:
+    edge_index, weight = edges((0, 1), (1, 2)), torch.tensor([1.0, 2.0])
+    cached(edge_index, weight, 3)
+    with pytest.raises(GWNError, match="requires a gradient"):
+        cached(edge_index, weight.requires_grad_(), 3)
+
+
+def test_a_loop_of_weight_zero_is_none() -> None:
+    """SciPy's `setdiag(0)` stores them."""
+    weight = torch.tensor([2.0, 0.0, 0.0])
+    found = normalised_adjacency(edges((0, 1), (0, 0), (2, 2)), weight, 3, self_loops="add")
+    expected = normalised_adjacency(edges((0, 1)), weight[:1], 3, self_loops="add")
+    close(matrix(found), matrix(expected), 1e-6)
+    assert matrix(found)[2][2] == 1.0
+
+
+def test_autocast_is_refused_in_one_line() -> None:
+    with torch.autocast("cpu", torch.bfloat16), pytest.raises(GWNError, match=r"^torch.autocast is on.*leave it out"):
+        cached(edges((0, 1)), None, 2)
+
+
 def test_weights_changed_in_inference_mode_give_a_new_operator() -> None:
     edge_index = edges((0, 1), (1, 2))
     with torch.inference_mode():

@@ -174,6 +174,15 @@ def test_from_pyg_without_features_says_so() -> None:
         Graph.from_pyg(Data(edge_index=edges((0, 1)), num_nodes=2))
 
 
+def test_a_zero_that_scipy_stores_is_no_edge() -> None:
+    A = sp.csr_matrix(np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]))
+    A.setdiag(0)
+    assert A.nnz == 5
+    found = Graph.from_scipy(A, np.eye(3))
+    assert found.edge_weight is None
+    assert found.num_edges == 2
+
+
 def test_from_scipy_entry_i_j_is_the_edge_from_j_to_i() -> None:
     A = sp.coo_matrix(([2.0, 1.0], ([0, 1], [2, 0])), shape=(3, 3))
     g = Graph.from_scipy(A, sp.csr_matrix(np.eye(3)), [0, 1, 0])

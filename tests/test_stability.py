@@ -283,6 +283,22 @@ def test_numbers_are_those_of_dense_matrices(graph: str, laplacian: str) -> None
                 assert found.amplification <= 1 + 1e-6
 
 
+@pytest.mark.parametrize("speed", ["none", "scalar", "channel"])
+@pytest.mark.parametrize("steps", [1, 2, 3])
+def test_a_random_walk_amplifies_beyond_its_modes(steps: int, speed: str) -> None:
+    """On a star its eigenvectors are far from orthogonal: no mode grows, and a pulse at the hub does."""
+    edge_index = torch.stack([torch.zeros(100, dtype=torch.long), torch.arange(1, 101)])
+    model = GWN(3, 4, 2, laplacian="random-walk", time=float(steps), tau=1.0, speed=speed)
+    P = _random_walk(edge_index, 101) - np.eye(101)
+    before, now = np.eye(101), np.eye(101) + P / 2
+    for _ in range(steps - 1):
+        before, now = now, 2 * now + P @ now - before
+    found = analyse(model, graph_of(edge_index, 101))
+    assert found.amplification == pytest.approx(np.linalg.norm(now, 2), rel=1e-4)
+    assert found.amplification > 5
+    assert found.growth == pytest.approx(1.0)
+
+
 def _random_walk(edge_index: Tensor, nodes: int) -> Matrix:
     A = dense.adjacency(edge_index, nodes)
     with np.errstate(invalid="ignore"):

@@ -127,6 +127,8 @@ def adjacency_of(
     Weights given several times for one pair of nodes: see `normalised_adjacency`. An `Adjacency` in the place of the
     edges is what is wanted already; it is checked, and returned as it is.
     """
+    if torch.is_autocast_enabled("cpu") or torch.is_autocast_enabled("cuda"):
+        raise GWNError("torch.autocast is on, and sparse products have one type: leave it out for networks on graphs")
     if isinstance(edge_index, Adjacency):
         if edge_weight is not None:
             raise GWNError("an adjacency holds its weights already; leave out edge_weight")
@@ -140,6 +142,7 @@ def adjacency_of(
 
     if edge_weight is None:
         return _CACHE.get(edge_index, key, build)
+    _require_constant(edge_weight)  # before the cache: it may have been built when no gradient was asked for
     weighted = _CACHE.get(edge_index, "weighted", TensorCache)
     return weighted.get(edge_weight, key, build)
 
@@ -163,8 +166,8 @@ def normalised_adjacency(
     are read by another rule, the mean of all weights of a pair: `gwn.graph.undirected_edges`.
     """
     require_known("self_loops", self_loops, SELF_LOOPS)
-    if edge_weight is not None and edge_weight.requires_grad:
-        raise GWNError("edge_weight requires a gradient; graph operators treat weights as constants: detach it")
+    if edge_weight is not None:
+        _require_constant(edge_weight)
     check_edges(edge_index, None if edge_weight is None else edge_weight.to(dtype), num_nodes)
     source, target = edge_index.long()
     wide = torch.promote_types(dtype, torch.float32)
@@ -178,7 +181,7 @@ def normalised_adjacency(
     node = torch.arange(num_nodes, device=row.device)
     loop = torch.zeros(num_nodes, dtype=wide, device=row.device)
     if self_loops == "add":
-        existing = row == col
+        existing = (row == col) & (weight > 0)
         loop.fill_(1.0)[row[existing]] = weight[existing]
     row, col, weight = _merge(
         torch.cat([row, node]), torch.cat([col, node]), torch.cat([weight, loop]), num_nodes, "amax"
@@ -196,6 +199,11 @@ def normalised_adjacency(
         self_loops=self_loops,
         weight=weight.to(dtype) if directed else None,
     )
+
+
+def _require_constant(edge_weight: Tensor) -> None:
+    if edge_weight.requires_grad:
+        raise GWNError("edge_weight requires a gradient; graph operators treat weights as constants: detach it")
 
 
 def _merge(row: Tensor, col: Tensor, weight: Tensor, size: int, reduce: str) -> tuple[Tensor, Tensor, Tensor]:

@@ -282,12 +282,14 @@ class Graph:
 
 
 def entries_once(adjacency: Any) -> Any:
-    """A square SciPy matrix in COO form, every entry once: one that is stored several times means the sum."""
+    """A square SciPy matrix in COO form, every entry once: one that is stored several times means the sum, and
+    a stored zero, as `setdiag(0)` leaves it, is no edge."""
     rows, columns = adjacency.shape
     if rows != columns:
         raise GWNError(f"the adjacency matrix is {rows} x {columns}; it must be square")
     csr = adjacency.tocsr(copy=True)
     csr.sum_duplicates()
+    csr.eliminate_zeros()
     return csr.tocoo()
 
 

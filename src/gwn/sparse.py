@@ -242,7 +242,8 @@ def entries_of(crow: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
 class TensorCache:
     """What was derived from a tensor, kept for as long as that tensor lives and is not changed in place.
 
-    A tensor made in inference mode does not say when it was changed, so nothing is kept for it.
+    A tensor made in inference mode does not say when it was changed, so nothing is kept for it. What is written through
+    `.data`, or through a NumPy array that shares the memory, no tensor says: give a new tensor instead.
     """
 
     def __init__(self) -> None:

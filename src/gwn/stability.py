@@ -161,7 +161,10 @@ def _growth_and_amplification(
     scheme, steps, operator = model.scheme, model.num_steps, linear.operator
     modes = [float(mu) for mu in np.linspace(*interval, MODES)]
     if linear.symmetric and linear.matrices == 1:
-        return max(map(scheme.growth, modes)), max(mode_amplification(scheme, mu, steps) for mu in modes)
+        growth = max(map(scheme.growth, modes))
+        if linear.itself is None:
+            return growth, max(mode_amplification(scheme, mu, steps) for mu in modes)
+        return growth, _power_amplification(linear.itself, scheme, steps, nodes)
     if linear.symmetric:
         growth = max(map(scheme.growth, modes))
     else:
@@ -214,11 +217,13 @@ class Linear(NamedTuple):
     """An operator with the spectrum of a network's on one graph, attention frozen.
 
     matrices   how many there are, one for every step; 1 where it stays the same
+    itself     the network's own operator, where the other has its spectrum but not its norm
     """
 
     operator: Operator
     symmetric: bool
     matrices: int
+    itself: Operator | None = None
 
 
 def _linear(model: GWN, graph: Graph) -> Linear:
@@ -226,7 +231,8 @@ def _linear(model: GWN, graph: Graph) -> Linear:
     with torch.no_grad():
         adjacency = model.adjacency(like, graph.edge_index, graph.edge_weight)
         if model.laplacian.fixed:
-            return Linear(model.laplacian.similar_on(adjacency), not model.directed, 1)
+            itself = None if model.laplacian.symmetric else model.laplacian.fastest_on(adjacency)
+            return Linear(model.laplacian.similar_on(adjacency), not model.directed, 1, itself)
         frozen = _frozen(model, graph.x, adjacency)
         return Linear(frozen, model.laplacian.symmetric and not model.directed, len(frozen.matrices))
 

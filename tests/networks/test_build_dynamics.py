@@ -114,3 +114,18 @@ def test_a_network_names_its_dynamics() -> None:
         model = GWN(3, 2, 2, laplacian=laplacian, tau=0.5)
         assert isinstance(model.laplacian, LAPLACIANS[laplacian])
         assert isinstance(model.scheme, SCHEMES["leapfrog"])
+
+
+@pytest.mark.parametrize("speed", ["scalar", "channel"])
+@pytest.mark.parametrize("laplacian", ["sym", "physical", "random-walk"])
+def test_a_rescaled_wave_with_a_learned_speed_begins_as_the_wave_without(laplacian: str, speed: str) -> None:
+    _, plain = build(laplacian, "leapfrog-rescaled", 1.0)
+    space, time = build(laplacian, "leapfrog-rescaled", 1.0, speed=speed)
+    assert time.step(3) == plain.step(3)
+    assert space.squared.detach().tolist() == pytest.approx([1.0] * space.squared.numel())
+
+
+@pytest.mark.parametrize("scheme", ["leapfrog", "heat"])
+def test_a_step_too_long_for_other_schemes_is_what_the_message_speaks_of(scheme: str) -> None:
+    with pytest.raises(GWNError, match=r"tau=25 is above the stability bound .* or scheme 'newmark'"):
+        build("physical", scheme, tau=25.0)

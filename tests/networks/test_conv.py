@@ -141,3 +141,8 @@ def test_it_is_an_ordinary_layer() -> None:
         WaveConv(3, epsilon="free")
     with pytest.raises(GWNError, match="names node 9"):
         conv(normal(2, D), edges((0, 9)))
+
+
+def test_no_scheme_is_advised_where_there_is_one_only() -> None:
+    with pytest.raises(GWNError, match=r"use a smaller tau$"):
+        WaveConv(4, tau=3.0, laplacian="physical")

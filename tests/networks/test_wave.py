@@ -440,3 +440,14 @@ def test_evaluation_on_the_classes_is_the_same_function(laplacian: str, sparse: 
     for rows in (None, torch.tensor([3, 1])):
         expected = model.train()(x, edges, rows=rows)
         torch.testing.assert_close(model.eval()(x, edges, rows=rows), expected, rtol=1e-12, atol=1e-12)
+
+
+def test_hooks_fire_in_evaluation_as_in_training() -> None:
+    model, seen = GWN(6, 8, 3, dropout=0.0), []
+    x, edges = normal(20, 6).float(), torch.randint(20, (2, 50))
+    plain = model.eval()(x, edges)
+    handle = model.head.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
+    torch.testing.assert_close(model(x, edges), plain, rtol=1e-4, atol=1e-5)
+    assert [state.shape for state in seen] == [(20, 8)]
+    handle.remove()
+    torch.testing.assert_close(model(x, edges), plain, rtol=0, atol=0)

@@ -20,8 +20,9 @@ class LearnedSpeed(Laplacian):
 
     What it says of itself is what `L` says, but that no scheme is exact for a speed that is learned.
 
-    a² = limit * sigmoid(raw), where `limit` is the largest value for which the scheme stays bounded, so that training
-    cannot leave the stable range; for a Laplacian that is not bounded anyway, it is 4.
+    a² = limit * sigmoid(raw), where `limit` is the largest value up to 4 for which the scheme stays bounded, so that
+    training cannot leave the stable range by it; for a Laplacian that is not bounded anyway, it is 4. Of a mass that is
+    learned as well it knows the first value only.
     """
 
     def __init__(self, inner: Laplacian, kind: str, limit: float = FREE_LIMIT) -> None:
@@ -57,6 +58,9 @@ class LearnedSpeed(Laplacian):
 
     def on(self, adjacency: Adjacency) -> SpeedOperator:
         return SpeedOperator(self.inner.on(adjacency), self.squared)
+
+    def fastest_on(self, adjacency: Adjacency) -> SpeedOperator:
+        return SpeedOperator(self.inner.fastest_on(adjacency), self.squared.max().reshape(1))
 
     def similar_on(self, adjacency: Adjacency) -> SpeedOperator:
         """Of the fastest channel, the first to leave the stable range."""

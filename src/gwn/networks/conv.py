@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from torch import Tensor, nn
 
 from gwn.adjacency import SELF_LOOPS, Adjacency, adjacency_of
+from gwn.errors import GWNError
 from gwn.laplacians import Step
 from gwn.networks.dynamics import build_dynamics
 from gwn.registry import require_known
@@ -18,7 +19,8 @@ class WaveConv(nn.Module):
 
     channels    width of the state
     tau         step length
-    laplacian   "sym" or "fa"; the latter has its own g and eps, and adds `eps x0` where `x0` is given
+    laplacian   "sym" or "fa"; the latter has its own g and eps, and after the first step adds `eps x0` where `x0` is
+                given. Of "fa-symmetric" the attention is that of `x0`, or of `x` without it
     """
 
     def __init__(
@@ -35,8 +37,12 @@ class WaveConv(nn.Module):
         require_known("self_loops", self_loops, SELF_LOOPS)
         self.channels, self.directed, self.self_loops = channels, directed, self_loops
         self.laplacian, self.scheme = build_dynamics(
-            laplacian, "leapfrog", channels, 1, tau, sources=1, directed=directed, options=options
+            laplacian, "leapfrog", channels, 1, tau, sources=1, directed=directed, allow_unstable=True, options=options
         )
+        interval = self.scheme.interval
+        if interval is not None and interval[1] <= 0 and not self.scheme.keeps_bounded():
+            bound = tau * self.scheme.factor_to_bound(-interval[0])
+            raise GWNError(f"tau={tau:g} is above the stability bound {bound:.4g} of {laplacian!r}; use a smaller tau")
 
     def reset_parameters(self) -> None:
         self.laplacian.reset_parameters()

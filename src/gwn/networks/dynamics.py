@@ -53,8 +53,9 @@ def build_dynamics(
     bounded = interval is not None and interval[1] <= 0
     limit = min(FREE_LIMIT, integrator.stable_limit() / -interval[0]) if interval and bounded else FREE_LIMIT
     faster = LearnedSpeed(operator, speed, limit)
-    integrator = time(tau, None if directed else faster.interval, **time_options)
-    return faster, integrator
+    if time.needs_interval:
+        return faster, integrator  # divided by the growth at speed 1: that at the largest speed would end the wave
+    return faster, time(tau, None if directed else faster.interval, **time_options)
 
 
 def dynamics_options(laplacian: str | None) -> dict[str, inspect.Parameter]:

@@ -15,7 +15,8 @@ class NodeWeights(nn.Module):
     """`A W + b` with `W` of one row a node, drawn when the first graph says how many there are.
 
     The rows belong to the nodes of that graph: on a graph with another number of nodes the model has no answer. They
-    are drawn from a seed of their own, uniformly within `bound`, by default `1 / sqrt(nodes)` as in PyG's LINKX.
+    are drawn from a seed of their own, uniformly within `bound`, by default `1 / sqrt(nodes)` as in PyG's LINKX. A
+    `state_dict` from before the first graph has no rows: loaded, they are drawn anew from the module's own seed.
     """
 
     def __init__(self, channels: int, *, bias: bool = True, bound: float | None = None) -> None:
@@ -51,6 +52,6 @@ class NodeWeights(nn.Module):
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *others: Any) -> None:
         stored = state_dict.get(f"{prefix}weight")
-        if stored is not None and self.weight.shape[0] == 0:
+        if stored is not None and 0 in (self.weight.shape[0], stored.shape[0]):
             self.weight.data = self.weight.new_empty(stored.shape)
         super()._load_from_state_dict(state_dict, prefix, *others)

@@ -130,6 +130,10 @@ class GWN(nn.Module):
         self.precompute = precompute
         self._features = FeatureCache()
 
+    def _is_watched(self) -> bool:
+        """Whether hooks wait for states that the network otherwise need not compute."""
+        return any(part._forward_hooks or part._forward_pre_hooks for part in self.modules() if part is not self)
+
     @staticmethod
     def further_settings(laplacian: str | None = None, **fixed: Any) -> dict[str, inspect.Parameter]:
         """The `options` that there are: with this Laplacian, or with any of them."""
@@ -151,7 +155,7 @@ class GWN(nn.Module):
         """
         if self.precompute:
             return self._precomputed(x, edge_index, edge_weight, rows)
-        if self.evaluates_classes and not self.training:
+        if self.evaluates_classes and not self.training and not self._is_watched():
             # Without dropout, head and wave commute: the wave then has c channels instead of d.
             matrix, adjacency = as_matrix(self.features(x)), self.adjacency(x, edge_index, edge_weight)
             weights = class_weights(self.phi0.first, self.phi1.first, self.head.first, 0.0)

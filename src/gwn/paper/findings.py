@@ -205,7 +205,18 @@ def webkb_block(results: Path) -> str:
                 *(f"{score:.1f}" for score in (max(test for _, test in known), max(known)[1])),
             ]
         )
-    return markdown_table(rows)
+    by_chance = (
+        f"One in twenty orders at random of {FEWEST} models has a rank correlation above {_by_chance(FEWEST):.2f}."
+    )
+    return f"{markdown_table(rows)}\n\n{by_chance}"
+
+
+def _by_chance(count: int, orders: int = 100_000) -> float:
+    """The rank correlation with a fixed order that one order in twenty of so many models exceeds."""
+    ranks = np.arange(count)
+    drawn = np.random.default_rng(0).permuted(np.tile(ranks, (orders, 1)), axis=1)
+    squares = ((drawn - ranks) ** 2).sum(1)
+    return float(np.quantile(1 - 6 * squares / (count * (count**2 - 1)), 0.95))
 
 
 def webkb_figure(results: Path) -> CurveData:

@@ -144,9 +144,9 @@ class Scheme(ABC):
 
         found = []
         for name, kind in SCHEMES.items():
-            scheme = kind(self.tau, self.interval)
-            if math.isinf(scheme.stable_limit()) and not kind.needs_interval:  # what is rescaled is another wave
-                with suppress(GWNError):
+            with suppress(GWNError):
+                scheme = kind(self.tau, self.interval)
+                if math.isinf(scheme.stable_limit()) and not kind.needs_interval:  # what is rescaled is another wave
                     scheme.check(name, laplacian, operator, directed=directed)
                     found.append(repr(name))
         stable = "which is stable for any" if len(found) == 1 else "which are stable for any"

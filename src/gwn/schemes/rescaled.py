@@ -18,7 +18,8 @@ class LeapfrogRescaled(Scheme):
 
         Y(n+1) = (2I + tau² L_a) Y(n) / rho - Y(n-1) / rho²,      rho(tau) = 1 + tau²/2 + tau sqrt(1 + tau²/4) for S.
 
-    With attention it is a network of its own, because alpha(n) then sees Y(n); the source is divided as well.
+    With attention it is a network of its own, because alpha(n) then sees Y(n); the source is divided as well. With a
+    learned speed, rho is the growth at speed 1, where training starts.
     """
 
     time_symmetric: ClassVar[bool] = False

@@ -83,8 +83,9 @@ class ACMGCN(nn.Module):
     `P = D^-1 (A + I)`. Two layers of 64, dropout 0.5 (0.3 in ACM-GCN+), learning rate 0.1 and weight decay 5e-3 as the
     paper has on Cora (appendix, optimal settings). `acmii=true` is the paper's ACMII-GCN, the activation before the
     filter. ACM-GCN+ adds the structure channel, whose weights belong to the nodes of one graph, and scores the channels
-    after a layer normalisation. `reference`, the default on the shelf, multiplies the sum of three channels by three,
-    as the authors' code does; `reference=false` is the paper's sum as printed. With four channels both are the same.
+    after a layer normalisation, which the authors' code makes and never applies (`layer_norm=false`). `reference`, the
+    default on the shelf, multiplies the sum of three channels by three, as the authors' code does; `reference=false` is
+    the paper's sum as printed. With four channels both are the same.
     """
 
     def __init__(

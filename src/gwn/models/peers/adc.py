@@ -22,7 +22,8 @@ class ADC(nn.Module):
     (`per_channel=False`: one a layer), and starts at `time`. Defaults are the authors' for GCN on Cora
     (config_Cora_GCN.yaml, args.py of abcbdf/ADC): K = 10 terms, time 5, two layers of 64, dropout 0.5. Choices: the
     channels are those behind the linear map, where wide sparse features need not be spread over the graph (with one
-    time a layer both orders are the same); `t` is not kept positive, as in their code.
+    time a layer both orders are the same); `t` is not kept positive, as in their code. They train `t` on the validation
+    loss in turns with the weights; here all is trained on the training nodes, so that validation only chooses.
     """
 
     def __init__(

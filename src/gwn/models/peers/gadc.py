@@ -11,7 +11,8 @@ from gwn.models.peers.adc import ADC, heat_weights
 class GADC(ADC):
     """`H(l+1) = relu(sum_{k<K} theta_k T^k H(l) W(l) + b(l))` with learned `theta`, one for every layer and channel.
 
-    The generalised diffusion of the paper: `theta` is free rather than `e^-t t^k / k!`. Settings as for `adc`.
+    The generalised diffusion of the paper: `theta` is free rather than `e^-t t^k / k!`. Settings as for `adc`, and like
+    its `t`, `theta` is trained on the training nodes, where the authors take the validation loss.
     Choice: the paper does not say where `theta` starts (the authors' code has one constant); here it starts as ADC
     does, at the heat kernel of `time`. `reference`, the default on the shelf, has `theta = softmax(.)` over the powers,
     as the authors' code does, which starts at their mean; `reference=false` is the paper's free `theta`.

@@ -40,7 +40,8 @@ class GDC(nn.Module):
     `e^-t t^k / k!` (kernel "heat"); `S~` keeps the `k` largest entries of each row (0: all) and those above `epsilon`.
     The paper leaves open which transition matrix of the sparsified graph is used: here rows are scaled to sum one, as
     in the authors' code. Defaults are their settings for GCN on Cora (config.yaml of gasteigerjo/gdc): alpha 0.05,
-    k 128, two layers of 64, dropout 0.5; their heat kernel there has t 5, k 0, epsilon 1e-4.
+    k 128, two layers of 64, dropout 0.5; their heat kernel there has t 5, k 0, epsilon 1e-4. Choices: the features are
+    dropped as the hidden states are, which theirs are not; one weight decay for all layers.
     """
 
     def __init__(

@@ -34,7 +34,8 @@ class GRAND(nn.Module):
     authors' `reweight_attention` is off. Defaults are the authors' for Cora (best_params.py of graph-neural-pde): time
     18.29, 8 heads of 16, 80 channels, dropout 0.5 and 0.047, learning rate 0.023 and weight decay 0.0051 (theirs of
     Adamax). Choices: rk4 with step 1, their fixed-step setting, instead of dopri5, whose steps depend on all nodes
-    together; no biases in `K` and `Q` (that of `Q` would cancel in the softmax). `reference`, the default on
+    together; no biases in `K` and `Q` (that of `Q` would cancel in the softmax), which start as other maps do and not
+    at their 1e-5. `reference`, the default on
     the shelf, is the attention of their code for Cora, `squareplus` in the place of `exp` and columns that sum to one,
     see `column_squareplus`; `reference=false` is the paper's, as above.
     """

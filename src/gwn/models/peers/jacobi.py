@@ -17,7 +17,8 @@ from gwn.sparse import sparse_linear
 class JacobiConv(nn.Module):
     """`Y_c = sum_k beta_kc (prod_{i<=k} gamma tanh(eta_i)) P_k^{a,b}(S) (X W + b)_c`: linear, a filter for each class.
 
-    `P_k` are the Jacobi polynomials on [-1, 1], the spectrum of `S = D^-1/2 A D^-1/2` without self-loops; the product
+    `P_k` are the Jacobi polynomials on [-1, 1], the spectrum of `S = D^-1/2 A D^-1/2` without self-loops, as SciPy has
+    them (in the authors' recurrence a² - b² has the other sign, which matters where a is not b); the product
     of `gamma tanh(eta)` is the paper's decomposition of the coefficients. `K = 10` as in the paper; `a = b = 1`,
     `gamma = 1`, `eta = 1` and `beta = 1` at the start as in the authors' code, which then searches `a`, `b` and `gamma`
     for every dataset; dropout 0.5 on the features and before the filter. There is no hidden layer. Their `eta` and

@@ -17,7 +17,8 @@ class NLMLP(nn.Module):
     Nodes are put in the order of one learned score, so that a short one-dimensional convolution along that order sees
     nodes that are alike, however far apart in the graph; the edges are not used. Defaults of the authors' code
     (longrange.py): two layers of 48 in the MLP, `z` with one channel a class, two convolutions with a kernel of 5, relu
-    between them, dropout 0.5 in the MLP and between the convolutions.
+    between them, dropout 0.5 in the MLP and between the convolutions. Choice: the score has no bias, as printed; theirs
+    has one.
     """
 
     def __init__(

@@ -24,7 +24,8 @@ class NSD(nn.Module):
     (-1, 1) is learned, one a layer and stalk dimension. Defaults are the authors' for Texas (run_texas.sh): stalk 3,
     four layers, 20 channels, elu, dropout 0.7 behind the encoder, on what is diffused and (from the second layer on) on
     what the maps are learned from, none on the input; learning rate 0.02, weight decay 5e-3. Choices: diagonal maps as
-    the plain ones; a new sheaf in every layer; `W1` starts near the identity.
+    the plain ones; a new sheaf in every layer; `W1` starts near the identity; with orthogonal maps, no learned edge
+    weights and no other learner for sparse features, which their code has beside the Householder products.
     """
 
     def __init__(
