@@ -81,6 +81,18 @@ def test_average_ranks_with_ties_and_missing_cells() -> None:
     assert found.critical == pytest.approx(2.343 * math.sqrt(12 / 18), rel=1e-3)
 
 
+def test_columns_of_one_dataset_count_once() -> None:
+    scores = {
+        "a": {"x.geom": 3.0, "x.per-class": 3.0, "y.geom": 1.0},
+        "b": {"x.geom": 2.0, "x.per-class": 1.0, "y.geom": 2.0},
+        "c": {"x.geom": 1.0, "x.per-class": 2.0, "y.geom": 3.0},
+    }
+    found = average_ranks(scores, ["x.geom", "x.per-class", "y.geom"])
+    assert found.ranks == {"c": (2.5 + 1) / 2, "a": (1 + 3) / 2, "b": (2.5 + 2) / 2}
+    assert found.critical == pytest.approx(2.343 * math.sqrt(12 / 12), rel=1e-3), "two datasets, not three columns"
+    assert len(found.columns) == 3
+
+
 def test_average_ranks_of_the_most_cells_without_a_gap() -> None:
     """Two of six columns were all that most rows had; a third of the rows have all six."""
     many = {f"m{place}": {"x": float(place)} for place in range(5)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -47,8 +48,11 @@ def test_winner_is_measured_and_found_again(make_search: MakeSearch, make_job: M
     text = file.read_text()
     write_winner(file, search, {**table, "date": "2099-01-01"})
     assert file.read_text() == text  # nothing new but the date
-    write_winner(file, search, {**table, "date": "2099-01-01", "metric": "other"})
+    _, replaced = write_winner(file, search, {**table, "date": "2099-01-01", "metric": "other"})
     assert read_toml(file)["csbm"]["stratified"]["date"] == "2099-01-01"
+    assert replaced == "", "of the same study"
+    _, replaced = write_winner(file, search, {**table, "search": {**table["search"], "study": "quick"}})
+    assert re.fullmatch(r"the settings of study mine, validation 0\.\d+ in 3 trials; this one has 0\.\d+", replaced)
     assert not [path for path in file.parent.iterdir() if path != file]
 
 

@@ -82,6 +82,7 @@ def tune(
     from gwn.trackers import tracking
     from gwn.training import TrainConfig
     from gwn.tuning import SearchJob, measure, plan_search, run_search, settings_file, write_winner
+    from gwn.tuning.plan import SEARCH_SEED
     from gwn.tuning.playoff import PLAYOFF_SPLITS, play_off
     from gwn.tuning.playoff import finalists as best_trials
     from gwn.tuning.storage import FOLDER, default_url, readable
@@ -91,6 +92,8 @@ def tune(
     require_writable(out / f"{model}.toml")
     require_writable(runs / "run", option="--runs")
     seconds = float("inf") if timeout is None else parse_duration("--timeout", timeout)
+    # runs and splits have seeds of their own, up to those of the search and of the play-off
+    most = {"--jobs": MOST_JOBS, "--final-runs": SEARCH_SEED, "--search-splits": SEARCH_SEED}
     for option, value in (
         ("--trials", trials),
         ("--jobs", jobs),
@@ -98,7 +101,7 @@ def tune(
         ("--final-runs", final_runs),
         ("--search-splits", search_splits),
     ):
-        require_between(option, value, 1, MOST_JOBS if option == "--jobs" else MOST_TRIALS)
+        require_between(option, value, 1, most.get(option, MOST_TRIALS))
     require_between("--seed", seed, 0, MOST_SEED)
     model = model_spec(model).name
     data, origin = open_source(source)
@@ -157,7 +160,7 @@ def tune(
         )
     if playoff is not None:
         table["search"]["playoff"] = playoff
-    place = write_winner(file, search, table)
+    place, former = write_winner(file, search, table)
     if as_json:
         where = {"file": str(file), "folder": str(folder), "storage": readable(url)}
         typer.echo(
@@ -166,8 +169,10 @@ def tune(
     else:
         _print_winner(data, model, search.plan.split, table)
         typer.echo(f"Saved in {file} [{place}], the final runs in {printable(str(folder))}")
+        if former:
+            typer.echo(f"It replaces {printable(former)}")
         if file.parent.resolve() != LOCAL.resolve():
-            typer.echo(f"`gwn train` looks in {LOCAL}/: mkdir -p {LOCAL} && cp {as_word(file)} {LOCAL}/")
+            typer.echo(f"`gwn train` looks in {LOCAL}/: give the same command with --out {LOCAL} to have it there too")
         corrected = search.plan.training.get("prior", "none")
         given = "" if corrected == "none" else f" --prior {corrected}"
         typer.echo(f"Use with: gwn train {_as_given(source)} --model {model} --split {search.plan.split}{given}")

@@ -18,6 +18,7 @@ Check = Callable[[Path], str]
 """Looks at one file: "" where it is sound and sealed, a remark where it is sound otherwise; GWNError where not."""
 
 OLD = "no seal (written by version 0.1)"
+UNSEALED = "no seal (settings and studies have none: they could only be read)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,9 +60,12 @@ def verify(
     if wrong:
         raise GWNError(f"{len(wrong)} of {len(found)} files in {folder} are not what was written: {wrong[0].remark}")
     if not as_json:
-        old = sum(each.remark == OLD for each in found)
+        old, unsealed = (sum(each.remark == remark for each in found) for remark in (OLD, UNSEALED))
+        sealed = f"All {len(found)} files" if not unsealed else f"The other {len(found) - unsealed} files"
         note = f" {old} of them are from version 0.1 and have no seal: they could only be read." if old else ""
-        print_prose(f"All {len(found)} files are what was written.{note}")
+        first = f"{unsealed} settings and studies have no seal: they could only be read. " if unsealed else ""
+        said = f"{sealed} are what was written.{note}" if unsealed < len(found) else ""
+        print_prose(f"{first}{said}".strip())
 
 
 def _by_folder(root: Path, found: list[Finding]) -> Iterator[tuple[str, ...]]:
@@ -69,7 +73,7 @@ def _by_folder(root: Path, found: list[Finding]) -> Iterator[tuple[str, ...]]:
     for each in found:
         places.setdefault(each.path.parent, []).append(each)
     for place, members in sorted(places.items()):
-        wrong, old = sum(each.wrong for each in members), sum(each.remark == OLD for each in members)
+        wrong, old = sum(each.wrong for each in members), sum(each.remark in (OLD, UNSEALED) for each in members)
         counts = (len(members), len(members) - wrong, old, wrong)
         yield (str(place.relative_to(root.parent) if place != root else root), *map(str, counts))
 
@@ -194,7 +198,7 @@ def _toml(path: Path) -> str:
     from gwn.io import read_toml
 
     read_toml(path)
-    return ""
+    return UNSEALED
 
 
 def _database(path: Path) -> str:
@@ -207,4 +211,4 @@ def _database(path: Path) -> str:
             answer = str(error)
     if answer != "ok":
         raise GWNError(f"{path} is damaged: {answer}; restore it or delete it and search again")
-    return ""
+    return UNSEALED

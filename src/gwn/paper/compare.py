@@ -181,6 +181,9 @@ def outcome(difference: Summary | None) -> str:
 class Ranks:
     """Average ranks (1 is best) of the rows over the columns that all of them have.
 
+    Columns of one dataset are no independent evidence: their ranks are averaged first, and datasets are the blocks of
+    both tests.
+
     critical   Nemenyi's critical difference at 5 %: ranks closer than that are not told apart
     p_value    Friedman's, for "all rows are equal"
     """
@@ -213,14 +216,18 @@ def average_ranks(
     if len(rows) < 2 or not common:
         return Ranks(ranks={}, columns=(), critical=None, p_value=None)
     table = np.array([[scores[row][column] for column in common] for row in rows])
-    ranks = np.mean([stats.rankdata(-table[:, place]) for place in range(len(common))], axis=0)
-    count, blocks = len(rows), len(common)
+    of_dataset: dict[str, list[Any]] = {}
+    for place, column in enumerate(common):
+        of_dataset.setdefault(column.partition(".")[0], []).append(stats.rankdata(-table[:, place]))
+    by_dataset = np.stack([np.mean(found, axis=0) for found in of_dataset.values()])
+    ranks = by_dataset.mean(axis=0)
+    count, blocks = len(rows), len(by_dataset)
     critical = None
     p_value = None
     if count > 2 and blocks > 1:
         quantile = float(stats.studentized_range.ppf(0.95, count, math.inf)) / math.sqrt(2)
         critical = quantile * math.sqrt(count * (count + 1) / (6 * blocks))
-        p_value = float(stats.friedmanchisquare(*table).pvalue)
+        p_value = float(stats.friedmanchisquare(*-by_dataset.T).pvalue)
     order = sorted(range(count), key=lambda place: ranks[place])
     return Ranks(
         ranks={rows[place]: float(ranks[place]) for place in order},

@@ -257,7 +257,12 @@ def twin_block(results: Path) -> str:
             continue
         worth = f"{difference.mean:+.2f} ({difference.low:+.1f} to {difference.high:+.1f}), {outcome(difference)}"
         rows.append([heading(column), wave.shown().lines[0], twin.shown().lines[0], worth])
-    return markdown_table(rows) if len(rows) > 1 else "Not measured yet: `gwn reproduce table-beyond` measures it."
+    told = "± is the standard deviation of the runs, and the brackets are the 95 % interval of the paired difference."
+    return (
+        f"{markdown_table(rows)}\n\n{told}"
+        if len(rows) > 1
+        else "Not measured yet: `gwn reproduce table-beyond` measures it."
+    )
 
 
 def twin_figure(results: Path) -> CurveData:

@@ -19,9 +19,18 @@ def to_markdown(table: TableData) -> str:
         "|---" * len(table.columns) + "|",
         *("| " + " | ".join("<br>".join(cell.lines) for cell in row) + " |" for row in table.rows),
         "",
-        f"{table.caption} Printed by `{table.command}`.",
+        f"{_told(table)} Printed by `{table.command}`.",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _told(table: TableData) -> str:
+    """The caption, and the notes of columns and rows after it."""
+    seen = (*table.columns, *(cells[0].lines[0] for cells in table.rows))
+    named: dict[str, list[str]] = {}
+    for name in dict.fromkeys(name for name in seen if name in table.notes):
+        named.setdefault(table.notes[name], []).append(name)
+    return " ".join([table.caption, *(f"{', '.join(names)}: {note}" for note, names in named.items())])
 
 
 def to_csv(table: TableData) -> str:
@@ -58,7 +67,7 @@ def to_latex(table: TableData) -> str:
         [
             f"% {table.command}",
             r"\begin{table*}",
-            rf"  \caption{{{_escaped(table.title)}. {_escaped(table.caption)}}}",
+            rf"  \caption{{{_escaped(table.title)}. {_escaped(_told(table))}}}",
             rf"  \label{{tb:{table.name}}}",
             r"  \begin{tabular}{l" + "c" * (len(table.columns) - 1) + "}",
             r"    \toprule",

@@ -115,7 +115,10 @@ def storage_errors(url: str) -> Iterator[None]:
     try:
         yield
     except (sqlalchemy.exc.SQLAlchemyError, StorageInternalError, ImportError) as error:
-        raise GWNError(f"the study storage {readable(url)} cannot be used: {_reason(error)}") from None
+        raise GWNError(
+            f"the study storage {readable(url)} cannot be used: {_reason(error)}; mend that, or name another "
+            f"place, such as --storage sqlite:////tmp/study.db"
+        ) from None
     except RuntimeError as error:
         if "optuna" not in str(error):
             raise

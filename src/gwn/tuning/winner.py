@@ -145,8 +145,9 @@ def settings_file(folder: Path, model: str) -> Path:
     return file
 
 
-def write_winner(file: Path, search: Search, table: Mapping[str, Any]) -> str:
-    """Put the table into the file beside those of other datasets and splits; the name that it has there.
+def write_winner(file: Path, search: Search, table: Mapping[str, Any]) -> tuple[str, str]:
+    """Put the table into the file beside those of other datasets and splits; the name that it has there, and what of
+    another study it replaced, in words, or "".
 
     One that only has another date stays.
     """
@@ -162,7 +163,19 @@ def write_winner(file: Path, search: Search, table: Mapping[str, Any]) -> str:
         if not isinstance(former, dict) or {**former, "date": None} != {**new, "date": None}:
             of_dataset[place] = new
             write_tuned(file, tables, by="gwn tune")
-    return f"{plan.dataset}.{place}"
+    return f"{plan.dataset}.{place}", _replaced(former, new)
+
+
+def _replaced(former: Any, new: Mapping[str, Any]) -> str:
+    """Of which study other settings were, and what they had on validation."""
+    if not isinstance(former, dict):
+        return ""
+    before, now = (table.get("search") or {} for table in (former, new))
+    if not isinstance(before, dict) or before.get("study") == now.get("study"):
+        return ""
+    score, trials = before.get("validation"), before.get("trials")
+    had = f", validation {score:.4f} in {trials} trials" if isinstance(score, float) else ""
+    return f"the settings of study {before.get('study', 'unknown')}{had}; this one has {now['validation']:.4f}"
 
 
 def _without_none(table: Mapping[str, Any]) -> dict[str, Any]:

@@ -117,12 +117,16 @@ class BlockModel:
         for name, least in (("classes", 2), ("features", 1), ("edges", 0), ("communities", 1), ("seed", 0)):
             if getattr(self, name) < least:
                 raise GWNError(f"{name} must be at least {least}; got {getattr(self, name)}")
-        for name, most in (("nodes", MOST_NODES), ("edges", 10**11), ("features", 10**6), ("seed", MOST_SEED)):
+        require_between("nodes", self.nodes, 4 * 2, MOST_NODES)
+        for name, most in (("edges", 10**11), ("features", 10**6), ("seed", MOST_SEED)):
             require_between(name, getattr(self, name), 0, most)
         require_between("classes", self.classes, 2, MOST_CLASSES)
         if self.nodes // self.communities < 4 * self.classes:
             each = f" in each of {self.communities:,} communities" if self.communities > 1 else ""
-            raise GWNError(f"{self.nodes} nodes for {self.classes} classes{each}; at least four a class are needed")
+            raise GWNError(
+                f"{self.nodes} nodes for {self.classes} classes{each}; at least four a class are needed: use --nodes "
+                f"{4 * self.classes * self.communities} or more, or fewer --classes"
+            )
         for name in ("homophily", "mixing"):
             if not 0 <= getattr(self, name) <= 1:
                 raise GWNError(f"{name} must be between 0 and 1; got {getattr(self, name)}")

@@ -130,8 +130,9 @@ def rank_table(name: str, command: str, cells: dict[str, dict[str, View]], colum
     return TableData(
         name=f"{name}-ranks",
         title="Average rank over the columns that all these rows have",
-        caption=f"{critical}{friedman}Columns: {', '.join(map(heading, found.columns))}. A row is marked where it "
-        "cannot be told apart from the best.",
+        caption=f"{critical}{friedman}Columns: {', '.join(map(heading, found.columns))}; those of one dataset are "
+        "averaged first, so that datasets are what both tests count. A row is marked where it cannot be told apart "
+        "from the best.",
         columns=("model", "average rank", "not told apart from the best"),
         rows=tuple(
             (words(ROWS[row].title), words(f"{rank:.2f}", rank), words("yes" if rank - best < near else ""))
