@@ -50,6 +50,15 @@ def test_sound_files_pass_and_each_damaged_one_is_named(command: Command, tmp_pa
     assert "no file of gwn" in command("verify", "empty").stderr
 
 
+def test_nothing_is_vouched_for_that_has_no_seal(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "settings").mkdir()
+    (tmp_path / "settings" / "gcn.toml").write_text("[digits.stratified.training]\nlr = 7.5\n")
+    found = command("verify", "settings")
+    assert found.returncode == 0, found.stderr
+    assert "1 settings and studies have no seal: they could only be read." in found.stdout
+    assert "are what was written" not in found.stdout
+
+
 def test_no_flipped_bit_of_a_record_is_silent(tmp_path: Path) -> None:
     """Every bit of the file, the marks of the seal included: refused, or the content is what it was."""
     path, data = tmp_path / "record.json", {"name": "a", "values": [1.5, None, -3e-7], "inside": {"x": True}}

@@ -26,6 +26,13 @@ def test_markdown_keeps_the_lines_of_a_cell_apart() -> None:
     assert "`gwn reproduce some-table`" in text
 
 
+def test_notes_of_a_column_are_told_after_the_caption() -> None:
+    noted = TableData(**{**TABLE.__dict__, "notes": {"cora": "Not the file of others.", "elsewhere": "Not in it."}})
+    assert "100 % honest. cora: Not the file of others. Printed by" in to_markdown(noted)
+    assert "cora: Not the file of others." in to_latex(noted)
+    assert "Not in it" not in to_markdown(noted)
+
+
 def test_csv_is_the_long_form() -> None:
     rows = list(csv.reader(io.StringIO(to_csv(TABLE))))
     assert rows == [["row", "mean", "note"], ["x", "1.0", ""], ["y", "", "a, b"]]
