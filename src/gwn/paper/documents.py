@@ -155,7 +155,8 @@ def _named(found: Mapping[str, list[str]]) -> str:
 def _counted(found: Mapping[str, list[str]]) -> tuple[int, str]:
     def note(columns: list[str]) -> str:
         other = [heading(column) for column in columns if column.startswith(OTHER_DATA)]
-        return f" ({listed(other)}, with other features than the paper's)" if other else ""
+        among = "" if len(other) == len(columns) else "among them "
+        return f" ({among}{listed(other)}, with other features than the paper's)" if other else ""
 
     counts = ", ".join(f"{SAID[kind]} on {len(columns)}{note(columns)}" for kind, columns in found.items())
     return sum(map(len, found.values())), counts
