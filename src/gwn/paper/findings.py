@@ -294,15 +294,15 @@ def _twin_panel(found: Mapping[str, tuple[View, View]]) -> Panel:
     return Panel(
         title="",
         kind="lines",
-        x=Axis(label="", names=tuple(_in_two_lines(heading(column)) for column in found)),
+        x=Axis(label="", names=tuple(_in_lines(heading(column)) for column in found)),
         y=Axis(label="test score", unit="%"),
         series=tuple(series),
     )
 
 
-def _in_two_lines(title: str) -> str:
-    """A dataset above its split; of those that have no other, what makes them another dataset."""
-    return title.replace("-Filtered published", " filtered").replace(" ", "\n", 1)
+def _in_lines(title: str) -> str:
+    """A dataset above its split and its score; of those that have no other split, what makes them another dataset."""
+    return title.replace("-Filtered published", " filtered").replace(" ", "\n")
 
 
 def _cloud(label: str, known: Sequence[tuple[float, float]], key: str) -> Series:
