@@ -215,7 +215,7 @@ def _of_entry(results: Path) -> list[str]:
         )
     records = [cell.record for cell in cells[BEST].values() if cell.record is not None]
     chosen = sum(record["settings"].get("structure", "none") != "none" for record in records)
-    single = sum(record["settings"]["time"] == record["settings"]["tau"] for record in records)
+    single = sum(map(_is_one_step, cells[BEST].values()))
     lines.append(
         f"- Of {len(records)} searches of it, {single} took a wave of a single step and {chosen} a structure channel."
     )
@@ -253,8 +253,8 @@ def _is_classic(cell: View) -> bool:
 
 
 def _is_one_step(cell: View) -> bool:
-    settings = {"time": 0.0, "tau": 1.0} if cell.record is None else cell.record["settings"]
-    return bool(settings["time"] == settings["tau"])
+    settings = {} if cell.record is None else cell.record["settings"]
+    return "tau" in settings and bool(settings["time"] == settings["tau"])
 
 
 def validation_optimism(results: Path) -> list[str]:
