@@ -205,6 +205,8 @@ def webkb_block(results: Path) -> str:
                 *(f"{score:.1f}" for score in (max(test for _, test in known), max(known)[1])),
             ]
         )
+    if len(rows) == 1:
+        return markdown_table(rows)
     by_chance = (
         f"One in twenty orders at random of {FEWEST} models has a rank correlation above {_by_chance(FEWEST):.2f}."
     )
