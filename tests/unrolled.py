@@ -40,7 +40,7 @@ def waves(
     force, source = _force(model, laplacian, S, P, phi0, phi1), _source(model, laplacian, phi0)
     X = [phi0]
     if scheme == "leapfrog" or scheme == "leapfrog-rescaled":
-        rho = _rho(model, laplacian, tau) if scheme == "leapfrog-rescaled" else 1.0
+        rho = _rho(laplacian, tau) if scheme == "leapfrog-rescaled" else 1.0
         X.append((phi0 + tau * phi1 + tau**2 / 2 * force(0, phi0)) / rho)
         for n in range(1, steps):
             step = 2 * X[n] + tau**2 * force(n, X[n])
@@ -123,12 +123,9 @@ def _source(model: GWN, laplacian: str, phi0: Tensor) -> Callable[[int], Tensor 
     return lambda n: epsilon[n - 1] * phi0
 
 
-def _rho(model: GWN, laplacian: str, tau: float) -> float:
-    """The growth of the fastest mode that any graph can have: of `a² S` with the largest a², or none."""
-    if laplacian not in ("sym", "fa"):
-        return 1.0
-    t = tau * (model.laplacian.limit**0.5 if isinstance(model.laplacian, LearnedSpeed) else 1.0)
-    return 1 + t**2 / 2 + t * (1 + t**2 / 4) ** 0.5
+def _rho(laplacian: str, tau: float) -> float:
+    """The growth of the fastest mode that any graph can have, of `S` at speed 1, or none."""
+    return 1 + tau**2 / 2 + tau * (1 + tau**2 / 4) ** 0.5 if laplacian in ("sym", "fa") else 1.0
 
 
 def _similar(laplacian: str, S: Tensor, P: Tensor) -> Tensor:
