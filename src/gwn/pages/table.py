@@ -161,11 +161,17 @@ def _small(line: str) -> Markup:
     return fill('<span class="line">$line</span>', line=line)
 
 
+def notes_of(table: TableData) -> dict[str, list[str]]:
+    """Every note that a heading or a row of this table has, with the names that it is about."""
+    found: dict[str, list[str]] = {}
+    for name in dict.fromkeys((*table.columns, *(cells[0].lines[0] for cells in table.rows))):
+        if name in table.notes:
+            found.setdefault(table.notes[name], []).append(name)
+    return found
+
+
 def _letters(table: TableData) -> dict[str, str]:
-    """Every note that a heading or a row of this table has, with its letter."""
-    seen = (*table.columns, *(cells[0].lines[0] for cells in table.rows))
-    notes = dict.fromkeys(table.notes[name] for name in seen if name in table.notes)
-    return dict(zip(notes, ascii_lowercase, strict=False))
+    return dict(zip(notes_of(table), ascii_lowercase, strict=False))
 
 
 def _letter(letters: Mapping[str, str], note: str | None) -> Markup:

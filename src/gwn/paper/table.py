@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gwn.pages.table import TableCell, TableData, marks, words
+from gwn.pages.table import TableCell, TableData, marks, notes_of, words
 from gwn.spreadsheet import csv_text
 
 __all__ = ["FORMATS", "SUFFIXES", "TableCell", "TableData", "to_csv", "to_latex", "to_markdown", "words"]
@@ -26,11 +26,7 @@ def to_markdown(table: TableData) -> str:
 
 def _told(table: TableData) -> str:
     """The caption, and the notes of columns and rows after it."""
-    seen = (*table.columns, *(cells[0].lines[0] for cells in table.rows))
-    named: dict[str, list[str]] = {}
-    for name in dict.fromkeys(name for name in seen if name in table.notes):
-        named.setdefault(table.notes[name], []).append(name)
-    return " ".join([table.caption, *(f"{', '.join(names)}: {note}" for note, names in named.items())])
+    return " ".join([table.caption, *(f"{', '.join(names)}: {note}" for note, names in notes_of(table).items())])
 
 
 def to_csv(table: TableData) -> str:
