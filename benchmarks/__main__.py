@@ -26,6 +26,7 @@ from benchmarks import (
     speed,
     tables,
     together,
+    wide,
 )
 from benchmarks.harness import Part, Result, Settings, measure_parts, print_results, read_report, report
 from gwn.errors import GWNError
@@ -36,6 +37,7 @@ PARTS: dict[str, Part] = {
     "speed": speed.datasets,
     "epochs": epochs.epochs,
     "together": together.together,
+    "wide": wide.wide,
     "memory": memory.steps,
     "growth": growth.growth,
     "arxiv": speed.arxiv,
@@ -58,7 +60,7 @@ PARTS: dict[str, Part] = {
     "large-table": tables.large_table,
 }
 GROUPS = {
-    "small": ("speed", "epochs", "together", "memory", "growth"),
+    "small": ("speed", "epochs", "together", "wide", "memory", "growth"),
     "scale": (
         *("arxiv", "depth", "precomputed", "ten-million", "bank-files"),
         *("hundred-million", "killed", "edges", "partitions", "processes"),
@@ -92,8 +94,8 @@ def bench(
     """Measure training steps against message passing, PyG's GCN and GAT, and their own raw products.
 
     Every figure is a ratio of two things measured in turns, in this run, on this machine. Without a PART: speed,
-    epochs, together, memory and growth. `scale`: the parts on large graphs, two hours and some 25 GB of disk. `tables`:
-    `gwn compare` on tables, an hour. `all`: everything.
+    epochs, together, wide, memory and growth. `scale`: the parts on large graphs, two hours and some 25 GB of disk.
+    `tables`: `gwn compare` on tables, an hour. `all`: everything.
 
     Examples:
 

@@ -46,7 +46,7 @@ PAGE = Page(
     command="python -m benchmarks.performance_page",
     tables={
         **{part: partial(targets_of, part) for part in ("speed", "growth")},
-        **{part: partial(table_of, part, "epochs") for part in ("epochs", "together")},
+        **{part: partial(table_of, part, "epochs") for part in ("epochs", "together", "wide")},
     },
 )
 

@@ -51,12 +51,17 @@ class Entries(Protocol):
     def shape(self) -> tuple[int, int]: ...
 
 
-@cache
-def _installed() -> bool:
+def allowed() -> bool:
+    """Whether `GWN_KERNELS` leaves it to this library what multiplies."""
     chosen = os.environ.get("GWN_KERNELS", "auto")
     if chosen not in CHOICES:
         raise GWNError(f"GWN_KERNELS must be one of {', '.join(CHOICES)}; got {chosen!r}")
-    return chosen == "auto" and find_spec("numba") is not None
+    return chosen == "auto"
+
+
+@cache
+def _installed() -> bool:
+    return allowed() and find_spec("numba") is not None
 
 
 @cache

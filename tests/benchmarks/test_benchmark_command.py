@@ -78,8 +78,15 @@ def test_a_report_keeps_what_was_not_measured_again(tmp_path: Path, monkeypatch:
 
 def test_parts_are_chosen_by_name_and_by_group() -> None:
     chosen = command.chosen_parts
-    assert list(chosen(["small"], None)) == ["speed", "epochs", "together", "memory", "growth"]
-    assert list(chosen(["growth", "speed", "small"], None)) == ["speed", "epochs", "together", "memory", "growth"]
+    assert list(chosen(["small"], None)) == ["speed", "epochs", "together", "wide", "memory", "growth"]
+    assert list(chosen(["growth", "speed", "small"], None)) == [
+        "speed",
+        "epochs",
+        "together",
+        "wide",
+        "memory",
+        "growth",
+    ]
     assert list(chosen(["scale", "speed"], ["depth", "speed"])) == ["speed", "depth"]
     assert list(chosen(["all"], None)) == list(command.PARTS)
     assert {part for group in command.GROUPS.values() for part in group} == set(command.PARTS)

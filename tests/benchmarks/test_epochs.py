@@ -11,6 +11,7 @@ from benchmarks.epochs import PLACES, epochs
 from benchmarks.harness import Settings
 from benchmarks.performance_page import PAGE, table_of, targets_of
 from benchmarks.together import joined, side_by_side
+from benchmarks.wide import wide, wide_verdicts
 from gwn.data import load_dataset, make_splits
 from gwn.networks import GWN
 
@@ -28,6 +29,16 @@ def test_the_parts_of_a_step_add_up() -> None:
         assert row["step"] + row["evaluation"] + row["bookkeeping"] == pytest.approx(row["epoch"])
     table = table_of("epochs", "epochs", {"epochs": result.to_json()})
     assert table.startswith("| dataset | model | epoch | step | features | wave |")
+
+
+def test_wide_networks_are_timed_with_and_without_onednn() -> None:
+    result = wide(Settings(datasets=["csbm"], seconds=1e-3, shrink=8))
+    assert [row["model"] for row in result.rows] == ["gcn-tuned", "sage-tuned", "gwn-bank-plus"]
+    for row in result.rows:
+        assert row["ratio"] == row["PyTorch's ms"] / row["ours ms"]
+    assert result.verdicts == []  # only wide ones are judged, where oneDNN is asked
+    (judged,) = wide_verdicts([{**result.rows[0], "width": 512, "oneDNN": True, "ratio": 1.1}])
+    assert not judged.passed
 
 
 def test_copies_side_by_side_are_the_graph_alone() -> None:

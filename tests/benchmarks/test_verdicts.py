@@ -18,6 +18,7 @@ from benchmarks.outofcore import precomputed_verdicts, ten_million_verdicts
 from benchmarks.processes import process_verdicts
 from benchmarks.speed import arxiv_verdicts, speed_verdicts
 from benchmarks.together import together_verdicts
+from benchmarks.wide import wide_verdicts
 
 RESULTS = Path(__file__).parent.parent.parent / "results" / "bench"
 GOOD = {"gwn-sym": 1.0, "gwn-fa": 2.0, "gcn-fastest": 2.0, "gat": 8.5, "gat-fastest": 8.0}
@@ -129,6 +130,7 @@ JUDGES = {
     "killed": killed_verdicts,
     "together": together_verdicts,
     "processes": process_verdicts,
+    "wide": wide_verdicts,
 }
 
 

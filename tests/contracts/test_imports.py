@@ -23,6 +23,7 @@ CORE = BASE | {
     "graph",
     "adjacency",
     "sparse",
+    "dense",
     "kernels",
     "compiled",
     "dropout",

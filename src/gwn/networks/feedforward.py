@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from gwn import kernels
+from gwn.dense import dense_linear
 from gwn.dropout import dropout, kept_entries
 from gwn.errors import GWNError
 from gwn.registry import lookup
@@ -62,7 +63,7 @@ class Linear(nn.Module):
         """`x W + b` with any weights."""
         if isinstance(x, SparseMatrix):
             return sparse_linear(x, weight, bias)
-        return x @ weight if bias is None else torch.addmm(bias, x, weight)
+        return dense_linear(x, weight, bias)
 
     def extra_repr(self) -> str:
         return f"{self.weight.shape[0]}, {self.weight.shape[1]}, bias={self.bias is not None}"
