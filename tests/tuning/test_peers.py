@@ -106,7 +106,8 @@ def test_first_trial_has_the_defaults_also_where_no_dimension_reaches(
 def test_a_start_may_show_the_training_labels_and_the_final_runs_do_so_too(
     make_search: MakeSearch, make_job: MakeJob, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(CLASSICS, "csbm", {"num_layers": 2, "norm": "batch", "lr": 0.02, "weight_decay": 0.0})
+    blocks = {"num_layers": 2, "norm": "batch", "lr": 0.02, "weight_decay": 0.0}
+    monkeypatch.setitem(CLASSICS, "csbm", {"gat": {}, "gcn": blocks})
     search = make_search("epochs=1", model="gwn-bank-plus", space="peers", search_splits=1)
     trials = run(make_job(search, 3), search)
     assert [trial.user_attrs[SETTINGS]["gate"] for trial in trials] == ["sum", "sum", "channels"]

@@ -257,7 +257,7 @@ PEERS = (
         fixed={"conv": "gcn"},
         preset={"hidden_channels": 256},
         search=_TUNED,
-        classic=({},),
+        classic={"gcn": ({},)},
     ),
     ModelSpec(
         name="sage-tuned",
@@ -270,7 +270,7 @@ PEERS = (
         fixed={"conv": "sage"},
         preset={**_AUTHORS, "hidden_channels": 256},
         search=_TUNED,
-        classic=({},),
+        classic={"sage": ({},)},
         former_defaults=_PAPERS,
     ),
     ModelSpec(
@@ -284,7 +284,7 @@ PEERS = (
         fixed={"conv": "gat"},
         preset={"hidden_channels": 256},
         search=_TUNED,
-        classic=({},),
+        classic={"gat": ({},)},
     ),
     ModelSpec(
         name="acm-gcn",

@@ -43,8 +43,8 @@ class ModelSpec:
                    of its own dimensions begins there too
     with_decay     what a start with a strong weight decay has beside it
     starts         what a search begins with after the defaults, in the place of `heterophilic` and a strong decay
-    classic        what makes its blocks those of the tuned classics, and variants of it: where settings of these were
-                   published for a dataset, a search begins with them, see `gwn.tuning.classics`
+    classic        what makes its blocks those of a tuned classic, by the classic's convolution, and variants of it:
+                   where settings were published for a dataset, a search begins with them, see `gwn.tuning.classics`
     former_names   what it was called in earlier versions, in commands and in what they wrote
     former_defaults   what a setting was where earlier versions did not name it: before there was a choice, or with
                    another default; for all that they stored, see `stored`
@@ -71,7 +71,7 @@ class ModelSpec:
     heterophilic: Mapping[str, Any] = field(default_factory=dict)
     with_decay: Mapping[str, Any] = field(default_factory=dict)
     starts: tuple[Mapping[str, Any], ...] = ()
-    classic: tuple[Mapping[str, Any], ...] = ()
+    classic: Mapping[str, tuple[Mapping[str, Any], ...]] = field(default_factory=dict)
     former_names: tuple[str, ...] = ()
     former_defaults: Mapping[str, Any] = field(default_factory=dict)
     of_numbers: str = ""

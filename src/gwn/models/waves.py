@@ -28,6 +28,11 @@ _SUMS: dict[str, Value] = {**_STACK, "gate": "sum", "head": True, "norm": "batch
 """The tuned classics' blocks: a sum in the place of a gate, the first one of the features."""
 _ONE_STEP: dict[str, Value] = {"laplacian": "physical", "tau": 2**0.5, "time": 2**0.5, "states": "last"}
 """The wave that carries what GCN's operator does."""
+_AS_CLASSIC: dict[str, dict[str, Value]] = {
+    "gcn": {**_SUMS, **_ONE_STEP},
+    "sage": {**_SUMS, **_ONE_STEP, "laplacian": "random-walk"},
+}
+"""A wave of one step and a sum: what the tuned GCN computes, and GraphSAGE, whose mean has the node in it."""
 _KNOWN: dict[str, Value] = {"labels": "masked"}
 """The labels of training nodes as input."""
 
@@ -110,7 +115,7 @@ WAVES = (
         search=_BANK,
         heterophilic={**_ONE_BANK, "time": 1.0},
         starts=_bank_starts(time=1.0),
-        classic=({**_SUMS, **_ONE_STEP},),
+        classic={conv: (blocks,) for conv, blocks in _AS_CLASSIC.items()},
     ),
     ModelSpec(
         name="gwn-bank-plus",
@@ -127,7 +132,10 @@ WAVES = (
         search=(*choices(structure=("channel", "velocity", "none")), *_BANK),
         heterophilic={**_ONE_BANK, "hidden_channels": 64, "lr": 0.01, "time": 1.0, "structure": "none"},
         starts=_bank_starts("channel", time=1.0),
-        classic=tuple({**_SUMS, **_ONE_STEP, "structure": "none", **labels} for labels in ({}, _KNOWN)),
+        classic={
+            conv: tuple({**blocks, "structure": "none", **labels} for labels in ({}, _KNOWN))
+            for conv, blocks in _AS_CLASSIC.items()
+        },
     ),
     ModelSpec(
         name="gwn-twin",
@@ -145,7 +153,7 @@ WAVES = (
         search=_BLOCKS,
         heterophilic=_ONE_BANK,
         starts=_bank_starts(),
-        classic=(_SUMS,),
+        classic=dict.fromkeys(_AS_CLASSIC, (_SUMS,)),
     ),
     ModelSpec(
         name="gwn-heat",

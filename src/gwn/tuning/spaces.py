@@ -40,7 +40,8 @@ class Space:
     own          whether a model's own dimensions come before `dimensions`, and instead of those for the same setting
     starts       what the first trials have beside the model's published settings, one mapping a trial
     own_starts   those of one model, after `starts`
-    classic      what the tuned classics were published with on the graph that is searched on: before all others
+    classic      what the tuned classics were published with on the graph that is searched on, by convolution: a model
+                 begins with the first that it has the blocks of
     """
 
     name: str
@@ -49,7 +50,7 @@ class Space:
     own: bool = False
     starts: tuple[Mapping[str, Any], ...] = ()
     own_starts: OwnStarts = no_own_starts
-    classic: Mapping[str, Any] = field(default_factory=dict)
+    classic: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def sample(self, trial: BaseTrial, model: ModelSpec, fixed: Mapping[str, Any]) -> dict[str, Any]:
         """A choice for every setting that the model has and that is not fixed, and the fixed ones."""
@@ -73,8 +74,9 @@ class Space:
         """What the model's first trials have, in their order."""
         on_rows = {"row_normalize": True} if self.name.endswith(ON_ROWS) else {}
         known = {*model.settings(), *(f.name for f in fields(TrainConfig))}
-        published = {name: value for name, value in self.classic.items() if name in known}
-        classic = [{**blocks, **published, **on_rows} for blocks in model.classic if published]
+        begun = next((conv for conv in self.classic if conv in model.classic), None)
+        variants = () if begun is None else model.classic[begun]
+        classic = [{**blocks, **self.classic[begun], **on_rows} for blocks in variants] if begun else []
         every = (*classic, *self.starts, *self.own_starts(model))
         return tuple({name: value for name, value in start.items() if name in known} for start in every)
 
