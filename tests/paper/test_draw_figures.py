@@ -182,6 +182,29 @@ def test_powers_of_ten_are_written_out() -> None:
     assert any("10^" in text.get_text() for text in axes.get_yticklabels()), "too many decades to write out"
 
 
+def test_what_lies_outside_of_the_limits_changes_no_label() -> None:
+    """A zero that is drawn far below the panel turned 0.1 into a power of ten."""
+    figure = Figure()
+    axes = figure.subplots()
+    y = Axis(label="y", scale="log", limits=(0.01, 40.0))
+    series = Series(label="", x=(0.0, 1.0, 2.0), y=(20.0, 1e-6, 0.2))
+    draw_panel(axes, Panel(title="", kind="lines", x=Axis(label="x"), y=y, series=(series,)), 1.0)
+    figure.draw_without_rendering()
+    assert {"0.1", "1", "10"} <= {text.get_text() for text in axes.get_yticklabels()}
+
+
+def test_no_kept_curve_lies_on_a_floor_that_it_does_not_have() -> None:
+    """Values below the end of a logarithmic axis were drawn on it, as if they were measured there."""
+    for path in KEPT:
+        for panel in read_figure(path).panels:
+            if panel.kind == "lines" and panel.y.scale == "log":
+                low = panel.y.limits[0] if panel.y.limits else 0.0
+                for series in panel.series:
+                    least = min((y for y in series.y if y is not None), default=0.0)
+                    flat = sum(y == least for y in series.y) > 2
+                    assert not flat or least < low or least == 1.0, (path.stem, panel.title, series.label)
+
+
 def test_panels_with_one_meaning_share_their_shades() -> None:
     small, large = (replace(_panel_of_shades(size), title=str(size)) for size in (1.0, 8.0))
     other = replace(_panel_of_shades(3.0), z=Axis(label="something else"))
@@ -284,6 +307,27 @@ def test_no_name_stands_on_the_note_of_its_panel() -> None:
     note = (0.0, 0.0, 100.0, 12.0)
     ((right, up, _),) = place_names([(40.0, 8.0)], ["GraphSAGE"], (0.0, 0.0, 100.0, 100.0), [note])
     assert 8.0 + up >= 12.0, f"it stands at {right}, {up}"
+
+
+def test_no_name_is_struck_through_by_the_front() -> None:
+    """Beside its point, where it would stand otherwise, runs a tread of the staircase."""
+    front = Series(label="", key="front", x=(1.0, 100.0), y=(80.4, 90.0))
+    point = Series(label="GCN", key="peer", x=(5.0,), y=(80.2,), marks=("GCN (1.0x)",))
+    boxes = []
+    for series in ((point,), (front, point)):
+        figure = Figure(figsize=(4.4, 3.4))
+        axes = figure.subplots()
+        axis = Axis(label="test", limits=(70.0, 92.0))
+        panel = Panel(title="", kind="path", x=Axis(label="s", scale="log", limits=(0.5, 200.0)), y=axis, series=series)
+        draw_panel(axes, panel, 1.0)
+        figure.draw_without_rendering()
+        name_panel(axes, panel)
+        figure.draw_without_rendering()
+        (name,) = (text for text in axes.texts if text.get_text() == "GCN (1.0x)")
+        boxes.append((Text.get_window_extent(name), axes.transData.transform((5.0, 80.4))[1]))
+    (alone, height), (beside, same) = boxes
+    assert alone.y0 < height < alone.y1, "the place it takes alone"
+    assert not beside.y0 < same < beside.y1
 
 
 def test_two_names_at_one_point_part() -> None:

@@ -21,8 +21,8 @@ PANEL, NARROW = (3.0, 2.5), (2.5, 2.2)
 """Inches of one panel with its labels; the second with four or more beside each other. Small, so that letters of ten
 points are still read when the picture is set at half its width."""
 
-LARGE = (3.4, 3.2)
-"""Of a panel with named points or with written values."""
+LARGE, WIDE = (3.4, 3.2), (4.4, 3.4)
+"""Of a panel with named points or with written values; the second with named points, two or fewer beside each other."""
 
 CAPTION_SIZE = 9
 MANY = 4
@@ -44,8 +44,9 @@ def draw_figure(data: CurveData, path: Path, *, caption: bool = True) -> None:
 
 
 def _size(data: CurveData) -> tuple[float, float]:
-    if any(panel.kind == "path" or (panel.kind == "heat" and panel.x.names) for panel in data.panels):
-        return LARGE
+    kinds = {panel.kind for panel in data.panels}
+    if "path" in kinds or any(panel.kind == "heat" and panel.x.names for panel in data.panels):
+        return WIDE if "path" in kinds and data.columns < 3 else LARGE
     across, down = NARROW if data.columns > 3 else PANEL
     named = max(len(panel.y.names) for panel in data.panels)
     return across, max(down, 0.17 * named + 0.7)

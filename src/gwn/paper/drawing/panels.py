@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
@@ -11,7 +12,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from gwn.paper.curve_data import Axis, Numbers, Panel, Series
-from gwn.paper.drawing.names import FAR, NAME_SIZE, place_names, spread
+from gwn.paper.drawing.names import FAR, NAME_SIZE, Box, place_names, spread
 from gwn.paper.drawing.style import BEHIND, GREY, PLAIN, SIGNED, SeriesStyle, ink, style_of
 
 FEW_DECADES = 300
@@ -207,11 +208,23 @@ def _name_points(axes: Any, panel: Panel) -> None:
     shown = axes.transData.transform([(x, y) for x, y, *_ in named] + silent) * scale
     note = (right_end - 0.63 * NOTE_SIZE * len(panel.note), low, right_end, low + 1.5 * NOTE_SIZE)
     frame, names = (left, low, right_end, high), [name for _, _, name, _ in named]
-    where = place_names([(x, y) for x, y in shown], names, frame, [note] if panel.note else [])
+    written = [*([note] if panel.note else []), *_along_front(axes, panel, scale)]
+    where = place_names([(x, y) for x, y in shown], names, frame, written)
     for (x, y, name, colour), (right, up, side) in zip(named, where, strict=True):
         line = {"arrowstyle": "-", "color": colour, "linewidth": 0.4, "shrinkA": 0, "shrinkB": 2}
         tied = {"arrowprops": line} if abs(up) > FAR else {}
         _write(axes, name, (x, y), (right, up), fontsize=NAME_SIZE, color=colour, ha=side, **tied)
+
+
+def _along_front(axes: Any, panel: Panel, scale: float) -> list[Box]:
+    """Where the staircase runs, which would strike a name through: its treads and its risers, in points."""
+    found: list[Box] = []
+    for series in panel.series:
+        if series.key == "front" and len(series.x) > 1:
+            corners = axes.transData.transform(list(zip(series.x, series.y, strict=True))) * scale
+            for (x, y), (to_x, to_y) in pairwise(corners.tolist()):
+                found += [(x, y - 0.7, to_x, y + 0.7), (to_x - 0.7, y, to_x + 0.7, to_y)]
+    return found
 
 
 def _steps(axes: Any, panel: Panel, _: float) -> None:
@@ -283,7 +296,8 @@ def _scale(axes: Any, panel: Panel) -> None:
 
 def _set_scale(axes: Any, side: str, axis: Axis, columns: list[Numbers]) -> None:
     set_scale, set_ticks = getattr(axes, f"set_{side}scale"), getattr(axes, f"set_{side}ticks")
-    present = sorted({value for column in columns for value in column if value is not None})
+    low, high = axis.limits or (-math.inf, math.inf)
+    present = sorted({value for column in columns for value in column if value is not None and low <= value <= high})
     if axis.scale == "symlog":
         set_scale("symlog", linthresh=1.0)
     elif axis.scale == "log":

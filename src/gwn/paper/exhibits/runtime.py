@@ -23,9 +23,9 @@ from gwn.training import Experiment, TrainConfig, build_network, fit, fixed_thre
 
 CAPTION = (
     "Mean test score against the {time}, from the measured cells of the tables: each model with the settings that its "
-    "search chose, and the wave networks also at fixed tau (small points, joined by a line). In brackets: the multiple "
-    "of the shortest run. Dashed: the front that no model is both faster and better than. {silent}{how} Up and to the "
-    "left is better."
+    "search chose, and the wave networks also at fixed tau (small points, joined by a line), each tau with a search of "
+    "its own. In brackets: the multiple of the shortest run. Dashed: the front, which no point, small or large, is "
+    "both faster and better than. {silent}{how} Up and to the left is better."
 )
 ALONE = {
     "time": "time of one training run",
@@ -74,6 +74,11 @@ class Timed(NamedTuple):
         """Whether it is what the search of its row chose, and not one of a series."""
         return self.cell.tau is None and not self.variant
 
+    @property
+    def title(self) -> str:
+        """The row, and what sets this point apart in it."""
+        return ROWS[self.cell.row].title + ("" if self.cell.tau is None else f" at tau = {self.cell.tau:g}")
+
 
 class Pace(NamedTuple):
     """Processor seconds of one thread: what a run does once, and an epoch of it."""
@@ -116,7 +121,7 @@ def compute_rest(context: Context) -> tuple[CurveData]:
     """The columns that the figure has no place for, with the times of their runs. Nothing is trained."""
     points = list(timed(_records(context).items()))
     rest = [column for column in _columns(points) if column not in MAIN] or _columns(points)
-    return _figure(APPENDIX, points, rest, AS_RUN, finding=_finding_as_run(points, rest))
+    return _figure(APPENDIX, points, rest, AS_RUN, finding=_finding_as_run(points, rest), across=2)
 
 
 def _records(context: Context) -> dict[Cell, Mapping[str, Any]]:
@@ -196,12 +201,13 @@ def _figure(
     caption: Mapping[str, str],
     further: Mapping[str, Any] | None = None,
     finding: str = "",
+    across: int = 3,
 ) -> tuple[CurveData]:
     silent = "Grey points without a name: the other models. " if len(points) > NAMES * len(columns) else ""
     return exhibit.figure(
         caption=f"{finding or _finding(points, columns)} {CAPTION.format(silent=silent, **caption)}",
         panels=tuple(_panel(column, [p for p in points if p.cell.column == column]) for column in columns),
-        columns=min(3, len(columns)),
+        columns=min(across, len(columns)),
         provenance={"cells": [point.cell.name for point in points if point.cell.column in columns], **(further or {})},
     )
 
@@ -233,10 +239,11 @@ def _finding(points: Sequence[Timed], columns: Sequence[str]) -> str:
     """On how many panels a wave network stands on the front; of a few panels, also where."""
     ahead, parts = 0, []
     for column in columns:
-        here = [p for p in points if p.cell.column == column and p.whole]
-        ours = [p for p in here if p.cell.row in OURS]
-        on = [ROWS[p.cell.row].title for p in front(here) if p.cell.row in OURS]
+        every = [p for p in points if p.cell.column == column]
+        on = [p.title for p in front(every) if p.cell.row in OURS]
         ahead += bool(on)
+        here = [p for p in every if p.whole]
+        ours = [p for p in here if p.cell.row in OURS]
         if not ours or len(here) == len(ours):
             continue
         best, near = (max(some, key=lambda p: p.score) for some in (here, ours))
@@ -259,7 +266,9 @@ def _finding_as_run(points: Sequence[Timed], columns: Sequence[str]) -> str:
         here = [p for p in points if p.cell.column == column and p.whole]
         ours = [p for p in here if p.cell.row in OURS]
         ahead += any(all(q.score <= p.score or q.seconds > 2 * p.seconds for q in here) for p in ours)
-    return f"No model is better than a wave network in less than twice its time in {ahead} of {len(columns)} panels."
+    return (
+        f"In {ahead} of {len(columns)} panels a wave network is the best of all models that take up to twice its time."
+    )
 
 
 def _title(column: str) -> str:
@@ -270,10 +279,9 @@ def _title(column: str) -> str:
 def _panel(column: str, points: list[Timed]) -> Panel:
     dataset = column.split(".")[0]
     rows = [row for row in ROWS if any(point.cell.row == row for point in points)]
-    whole = [point for point in points if point.whole]
     fastest = min(point.seconds for point in points)
-    ahead = front(whole)
-    names = dict.fromkeys([*OURS, *(p.cell.row for p in ahead[:-4:-1]), *SPOKEN])
+    ahead = front(points)
+    names = dict.fromkeys([*OURS, *(p.cell.row for p in [p for p in ahead if p.whole][:-4:-1]), *SPOKEN])
     named = list(names)[: NAMES - sum(bool(point.variant) for point in points)]
     series = [
         _series(row, [p for p in points if p.cell.row == row and p.whole == best], fastest, named)

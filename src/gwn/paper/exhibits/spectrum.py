@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -21,13 +23,14 @@ CAPTION = (
     "eigenvalues of I - S; (h) share of a class's energy in each band, {smooth:.0f} % of it in the smoothest tenth of "
     "the spectrum, beside that of a random signal; (i) what a mode is multiplied by until T = {time:g} in steps of "
     "{tau:g}, from rest: the paper's operator amplifies smooth modes, the physical ones let every mode swing, heat "
-    "damps all but the ends; (j) the class signal after that filter, scaled to energy one."
+    "damps all but the ends; (j) the class signal after that filter, scaled to energy one. A curve that leaves (i) or "
+    "(j) below is smaller than {floor:g} there."
 )
 DATASET = "cora"
 TIME, TAU = 4.0, 1.0
 BANDS = 40
 FLOOR = 1e-2
-"""Below this a logarithmic axis shows the bottom line: a zero of a filter has no place on it."""
+"""Where a logarithmic axis ends: a curve that goes lower leaves the panel, for a zero has no place on it."""
 
 Values = NDArray[np.float64]
 
@@ -62,6 +65,10 @@ def compute(context: Context) -> tuple[CurveData]:
     added, superposed = superposition(small)
     travelled, carried = mechanism(small)
     smooth = float(np.square(amplitudes["a class"])[values <= 0.2].sum())
+    drawn = {key: label for key, (label, _, _) in FILTERS.items() if key in DRAWN}
+    filters = {key: response(key, grid) for key in drawn}
+    filtered = {key: _energy(values, amplitudes["a class"] * response(key, values), borders) for key in drawn}
+    middles = (borders[1:] + borders[:-1]) / 2
     panels = (
         *added,
         *travelled,
@@ -80,28 +87,26 @@ def compute(context: Context) -> tuple[CurveData]:
             title=f"(i) filters at T = {TIME:g}",
             kind="lines",
             x=axis,
-            y=Axis(label="|g(λ)|", scale="log"),
-            series=tuple(
-                Series(label=label, key=key, x=numbers(grid), y=numbers(np.maximum(response(key, grid), FLOOR)))
-                for key, (label, _, _) in FILTERS.items()
-                if key in DRAWN
-            ),
+            y=Axis(label="|g(λ)|", scale="log", limits=_heights(filters)),
+            series=tuple(_curve(label, key, grid, filters[key]) for key, label in drawn.items()),
         ),
         Panel(
             title="(j) the class, filtered",
             kind="lines",
             x=axis,
-            y=Axis(label="share of energy", unit="%", scale="log"),
-            series=tuple(
-                _filtered(key, label, values, amplitudes["a class"], borders)
-                for key, (label, _, _) in FILTERS.items()
-                if key in DRAWN
-            ),
+            y=Axis(label="share of energy", unit="%", scale="log", limits=_heights(filtered)),
+            series=tuple(_curve(label, key, middles, filtered[key]) for key, label in drawn.items()),
         ),
     )
     return EXHIBIT.figure(
         caption=CAPTION.format(
-            time=TIME, tau=TAU, superposition=superposed, mechanism=carried, brightest=BRIGHTEST, smooth=100 * smooth
+            time=TIME,
+            tau=TAU,
+            superposition=superposed,
+            mechanism=carried,
+            brightest=BRIGHTEST,
+            smooth=100 * smooth,
+            floor=FLOOR,
         ),
         panels=panels,
         columns=4,
@@ -136,10 +141,13 @@ def _energy(values: Values, amplitudes: Values, borders: Values) -> Values:
     return share
 
 
-def _filtered(key: str, label: str, values: Values, amplitudes: Values, borders: Values) -> Series:
-    share = _energy(values, amplitudes * response(key, values), borders)
-    middles = (borders[1:] + borders[:-1]) / 2
-    return Series(label=label, key=key, x=numbers(middles), y=numbers(np.maximum(share, FLOOR)))
+def _curve(label: str, key: str, x: Values, y: Values) -> Series:
+    """Down to far below the panel, where a zero is drawn."""
+    return Series(label=label, key=key, x=numbers(x), y=numbers(np.maximum(y, 1e-4 * FLOOR)))
+
+
+def _heights(curves: Mapping[str, Values]) -> tuple[float, float]:
+    return FLOOR, float(f"{1.5 * max(float(y.max()) for y in curves.values()):.2g}")
 
 
 def _histogram(title: str, axis: Axis, borders: Values, parts: dict[str, Values], label: str, unit: str = "") -> Panel:
