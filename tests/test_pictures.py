@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -65,3 +66,18 @@ def test_a_picture_goes_stale_with_what_it_is_made_from(
     capsys.readouterr()
     assert pictures.main(["two.png"]) == 2
     assert "known are one.png" in capsys.readouterr().err
+
+
+def test_fewer_colours_keep_the_shades_of_a_scale(pictures: ModuleType, tmp_path: Path) -> None:
+    """A palette by frequency drew the thin bar beside the maps in steps, and took nodes for darker than they are."""
+    image = pytest.importorskip("PIL.Image")
+    colours = pytest.importorskip("matplotlib").colormaps["RdBu_r"](np.linspace(0, 1, 400))[:, :3]
+    picture = np.full((400, 900, 3), 255, dtype=np.uint8)
+    picture[:, 20:40] = (255 * colours).astype(np.uint8)[:, None]
+    path = tmp_path / "scale.png"
+    picture[:, 100:] = (255 * colours[200:300]).astype(np.uint8).repeat(8, 0)[None, :800]
+    image.fromarray(picture).save(path)
+    pictures._fewer_colours(path)
+    seen = np.asarray(image.open(path).convert("RGB")).astype(int)
+    assert np.abs(seen - picture).max() <= 16
+    assert (seen[:, 50:90] == 255).all(), "what is frequent keeps its colour"

@@ -12,17 +12,18 @@ import pytest
 from matplotlib import colormaps
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
-from matplotlib.text import Text
+from matplotlib.text import Annotation, Text
 
 from colours import TOLD_APART, USUAL, as_seen, distance
 from gwn.errors import GWNError
 from gwn.paper.curve_data import KINDS, Axis, CurveData, Panel, Series, read_figure
 from gwn.paper.drawing import FORMATS, draw_figure
 from gwn.paper.drawing import names as label
+from gwn.paper.drawing.figure import _figure as _figure_of
 from gwn.paper.drawing.figure import _limit
 from gwn.paper.drawing.names import FAR, PLACES, place_names, spread
-from gwn.paper.drawing.panels import draw_panel, name_panel
-from gwn.paper.drawing.style import PALETTE, SIGNED, STYLES, contrast_on_white, ink, style_of
+from gwn.paper.drawing.panels import STRIP, draw_panel, name_panel
+from gwn.paper.drawing.style import PALETTE, SIGNED, STYLES, contrast_on_white, house_style, ink, style_of
 from gwn.paper.exhibits import EXHIBITS
 
 KEPT = sorted((Path(__file__).parents[2] / "results" / "figures").glob("*.json"))
@@ -141,6 +142,21 @@ def test_a_place_where_every_run_diverged_is_marked_in_the_panel(tmp_path: Path)
     assert ">diverged</text>" not in path.read_text()
 
 
+def test_the_strip_of_diverged_runs_has_no_scale() -> None:
+    """A tick in it named a height at which nothing was measured."""
+    figure = Figure()
+    axes = figure.subplots()
+    series = Series(label="", x=(2.0, 4.0, 8.0), y=(1.0, 0.005, None), marks=("", "", "diverged"))
+    y = Axis(label="y", scale="log")
+    panel = Panel(title="", kind="lines", x=Axis(label="layers", scale="log"), y=y, series=(series,))
+    draw_panel(axes, panel, 1.0)
+    figure.draw_without_rendering()
+    for ticks in (axes.get_yticks(), axes.get_yticks(minor=True)):
+        heights = axes.transAxes.inverted().transform(axes.transData.transform([(2.0, tick) for tick in ticks]))[:, 1]
+        assert len(ticks)
+        assert heights.min() >= STRIP
+
+
 def _over_depth() -> Panel:
     short = Series(label="GRAND", key="grand", x=(2.0, 4.0, 8.0), y=(1.0, None, 2.0))
     long = Series(label="GWN-sym", key="gwn-sym", x=(2.0, 4.0, 8.0, 256.0), y=(1.0, 2.0, 3.0, 2.0))
@@ -167,6 +183,9 @@ def test_names_of_curves_stand_right_of_the_longest_one() -> None:
     box, end = Text.get_window_extent(name), axes.transData.transform((256.0, 2.0))[0]
     assert end < box.x0
     assert box.x1 <= axes.bbox.x1
+    assert isinstance(name, Annotation)
+    assert name.arrow_patch is not None
+    assert name.arrow_patch.get_linestyle() != "-", "the line that ties it would look like more of the curve"
 
 
 def test_powers_of_ten_are_written_out() -> None:
@@ -226,6 +245,26 @@ def test_names_at_the_ends_of_curves_keep_their_distance_and_order() -> None:
     ordered = sorted(heights)
     assert min(b - a for a, b in pairwise(ordered)) >= 8.0 - 1e-9
     assert ordered[-1] <= 96.0
+
+
+@pytest.mark.parametrize(
+    "path", [p for p in KEPT if p.stem in ("attention", "roots", "spectrum")], ids=lambda p: p.stem
+)
+def test_legends_and_titles_stay_within_their_panels(path: Path) -> None:
+    """The legend of Texas's attention lay across the axis of its panel."""
+    with house_style():
+        figure = _figure_of(read_figure(path), False)
+        figure.draw_without_rendering()
+        (panels, _) = figure.subfigs
+        for axes in panels.axes:
+            if (legend := axes.get_legend()) is not None:
+                box, frame = legend.get_window_extent(), axes.get_window_extent()
+                assert frame.x0 <= box.x0, axes.get_title(loc="left")
+                assert box.x1 <= frame.x1 + 1
+        said = {axes.get_title(loc="left") for axes in panels.axes} - {""}
+        titles = [text for text in panels.findobj(Text) if isinstance(text, Text) and text.get_text() in said]
+        boxes = [Text.get_window_extent(title) for title in titles]
+        assert not any(a.overlaps(b) for a, b in combinations(boxes, 2))
 
 
 @pytest.mark.parametrize("path", KEPT, ids=lambda path: path.stem)

@@ -11,6 +11,7 @@ from gwn.adjacency import adjacency_of
 from gwn.graph import Graph
 from gwn.laplacians import FixedOperator
 from gwn.models import model_spec
+from gwn.paper.exhibits.attention import lead, sign_of
 from gwn.paper.exhibits.depth import MODELS, last_features, relative_energy
 from gwn.paper.exhibits.roots import CAPTION, roots
 from gwn.paper.exhibits.spectrum import FILTERS, TAU, TIME, decomposition, response
@@ -103,8 +104,22 @@ def test_nodes_that_are_shown() -> None:
 def test_views_say_first_which_waves_stand_still() -> None:
     said = stands_still({"GWN-sym": 16.0, "GWN-fa": 57.0, "physical wave": 34.4})
     assert said == (
-        "In the second half of the run GWN-sym stands still, GWN-fa and physical wave move on: the pattern changes by "
-        "GWN-sym 16 %, GWN-fa 57 %, physical wave 34 %."
+        "In the second half of the run GWN-sym almost stands still, GWN-fa and physical wave move on: the pattern "
+        "changes by GWN-sym 16 %, GWN-fa 57 %, physical wave 34 %."
     )
-    assert "run a and b stand still: " in stands_still({"a": 1.0, "b": 2.0})
+    assert "run a and b almost stand still: " in stands_still({"a": 1.0, "b": 2.0})
     assert "run a moves on: " in stands_still({"a": 90.0})
+
+
+def test_the_sign_of_the_attention_is_claimed_of_nearly_all_arcs_alone() -> None:
+    ninety = np.array([0.5] * 9 + [-0.1])
+    assert [sign_of(ninety), sign_of(-ninety), sign_of(np.array([1.0, -1.0])), sign_of(np.array([]))] == [
+        "positive",
+        "negative",
+        "",
+        "",
+    ]
+    (said,) = lead({"Cora": "positive", "Texas": "negative"})
+    assert said.startswith("Nearly all arcs ")
+    assert said.endswith(": positive on Cora, negative on Texas.")
+    assert lead({"Cora": "positive", "Texas": ""}) == lead({}) == []

@@ -286,7 +286,7 @@ def _twin_panel(found: Mapping[str, tuple[View, View]]) -> Panel:
         series.append(
             Series(
                 label=ROWS[row].title,
-                x=numbers([number + 0.1 * place for number in range(len(tests))]),
+                x=numbers([number + 0.1 * (place - 0.5) for number in range(len(tests))]),
                 y=numbers([test["mean"] for test in tests]),
                 low=numbers([test["low"] for test in tests]),
                 high=numbers([test["high"] for test in tests]),

@@ -93,7 +93,8 @@ def _draw_all(top: Any, panels: Any, data: CurveData, shared: list[str]) -> None
         if place + data.columns < len(data.panels) and data.panels[place + data.columns].x == panel.x:
             axes.set_xlabel("")
         if not {*labels(panel)} <= {*shared}:
-            axes.legend(fontsize=8, frameon=True, framealpha=0.85, edgecolor="none", handlelength=2.4)
+            handle = 1.6 if panel.kind == "steps" else 2.4  # an outline needs less than dashes with a marker
+            axes.legend(fontsize=8, framealpha=0.85, edgecolor="none", handlelength=handle, borderaxespad=0.1)
     for text, several in shaded.items():
         bar = top.colorbar(several[0][1], ax=[axes for axes, _ in several], pad=0.01, fraction=0.04, aspect=25)
         bar.set_label(text)

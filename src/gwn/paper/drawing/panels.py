@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.patches import Rectangle
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, Locator, LogLocator, NullFormatter
 
 from gwn.paper.curve_data import Axis, Numbers, Panel, Series
 from gwn.paper.drawing.names import FAR, NAME_SIZE, Box, place_names, spread
@@ -133,7 +133,8 @@ def _name_lines(axes: Any, panel: Panel) -> None:
     ((column, _),) = axes.transData.transform([(_last(panel), ends[0][1])]) * scale
     (_, low), (_, high) = axes.transAxes.transform([(0, 0), (1, 1)]) * scale
     heights = spread([float(up) for _, up in places], END_SIZE + 0.3, low + 4, high - 2)
-    tie = {"arrowstyle": "-", "color": BEHIND, "linewidth": 0.5, "relpos": (0, 0.5), "shrinkA": 0, "shrinkB": 0}
+    tie = {"arrowstyle": "-", "color": BEHIND, "linewidth": 0.6, "relpos": (0, 0.5), "shrinkA": 0, "shrinkB": 2}
+    tie["linestyle"] = (0, (1, 2))  # dotted, or it would look like more of the curve
     for (x, y, name), (across, up), height in zip(ends, places, heights, strict=True):
         offset = (column - across + 6, height - up - END_SIZE / 3)
         _write(axes, name, (x, y), offset, color="#6f6f6f", fontsize=END_SIZE, arrowprops=tie)
@@ -142,6 +143,32 @@ def _name_lines(axes: Any, panel: Panel) -> None:
 def _write(axes: Any, text: str, place: Any, offset: tuple[float, float], **settings: Any) -> None:
     note = axes.annotate(text, place, xytext=offset, textcoords="offset points", bbox=ON_WHITE, zorder=9, **settings)
     note.set_in_layout(False)
+
+
+STRIP = 0.1
+"""The part of a panel's height that the strip of diverged runs takes: there is no scale in it."""
+
+
+class _Above(Locator):
+    """The ticks of another locator that stand above the strip."""
+
+    def __init__(self, of: Locator, axes: Any) -> None:
+        self.of, self.above = of, axes
+
+    def __call__(self) -> Any:
+        return self._kept(self.of())
+
+    def tick_values(self, vmin: float, vmax: float) -> Any:
+        return self._kept(self.of.tick_values(vmin, vmax))
+
+    def _kept(self, values: Any) -> Any:
+        values = np.asarray(values, dtype=float)
+        if not len(values):
+            return values
+        axes = self.above
+        places = axes.transData.transform(np.column_stack([np.full(len(values), axes.get_xlim()[1]), values]))
+        heights = axes.transAxes.inverted().transform(places)[:, 1]
+        return values[heights >= STRIP]
 
 
 def _mark_diverged(axes: Any, panel: Panel) -> None:
@@ -159,7 +186,10 @@ def _mark_diverged(axes: Any, panel: Panel) -> None:
     low, high = axes.get_ylim()
     logarithmic = axes.get_yscale() == "log"
     axes.set_ylim(low * (low / high) ** 0.13 if logarithmic else low - 0.13 * (high - low), high)
-    axes.add_patch(Rectangle((0, 0), 1, 0.1, transform=axes.transAxes, color="#f0f0f0", zorder=0.5, linewidth=0))
+    part = axes.yaxis
+    part.set_major_locator(_Above(part.get_major_locator(), axes))
+    part.set_minor_locator(_Above(part.get_minor_locator(), axes))
+    axes.add_patch(Rectangle((0, 0), 1, STRIP, transform=axes.transAxes, color="#f0f0f0", zorder=0.5, linewidth=0))
     axes.text(0.015, 0.05, "diverged", transform=axes.transAxes, va="center", fontsize=END_SIZE, color=GREY)
     for x, colours in beside.items():
         for place, colour in enumerate(colours):

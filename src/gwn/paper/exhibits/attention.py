@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,8 @@ Classes = NDArray[np.int64]
 
 def compute(context: Context) -> tuple[CurveData]:
     """The network with the best validation score of three, on each graph."""
-    above, below, used, found = [], [], [], []
+    above, below, used, said = [], [], [], []
+    signs: dict[str, str] = {}
     runs = 1 if context.quick else RUNS
     for place, name in enumerate(DATASETS):
         title = CATALOGUE[name].title
@@ -39,10 +40,11 @@ def compute(context: Context) -> tuple[CurveData]:
         alpha, source, target = _attention(trained)
         above.append(_classes(trained, title, alpha, source, target))
         below.append(_edges(title, alpha, source == target))
-        found.append(_finding(title, alpha, source == target))
+        signs[title] = sign_of(alpha)
+        said.append(_finding(title, alpha, source == target))
         used.append(trained.describe())
     return EXHIBIT.figure(
-        caption=" ".join([*_lead(found), *(said for _, said in found), CAPTION.format(runs=runs)]),
+        caption=" ".join([*lead(signs), *said, CAPTION.format(runs=runs)]),
         panels=(*above, *below),
         columns=len(DATASETS),
         provenance={"runs": used, "chosen": "best validation score", "alpha": "mean over the steps"},
@@ -71,21 +73,33 @@ ONE_SIGN = 90.0
 """Per cent of the arcs from which on the sign is that of the whole graph."""
 
 
-def _lead(found: Sequence[tuple[bool, str]]) -> list[str]:
+FILTERS = {"positive": "a low-pass filter", "negative": "a high-pass filter", "": "mixed"}
+
+
+def sign_of(alpha: Values) -> str:
+    """The sign of nearly all arcs; "" where there is none."""
+    return next((sign for sign in ("positive", "negative") if _share(alpha, sign) >= ONE_SIGN), "")
+
+
+def _share(alpha: Values, sign: str) -> float:
+    return 100 * float((alpha > 0 if sign == "positive" else alpha < 0).mean()) if alpha.size else 0.0
+
+
+def lead(signs: Mapping[str, str]) -> list[str]:
     """What the graphs have in common, if each has one sign."""
-    said = "The sign of the attention is one for the whole graph, not one for each pair of classes."
-    return [said] if all(one_sign for one_sign, _ in found) else []
+    each = ", ".join(f"{sign} on {title}" for title, sign in signs.items())
+    said = f"Nearly all arcs of a graph have attention of one sign, within a class and between two: {each}."
+    return [said] if signs and all(signs.values()) else []
 
 
-def _finding(title: str, alpha: Values, within: NDArray[np.bool_]) -> tuple[bool, str]:
+def _finding(title: str, alpha: Values, within: NDArray[np.bool_]) -> str:
     """Whether the graph has one sign, and how that compares with the two that the paper describes."""
-    whole = 100 * float((alpha > 0).mean()) if alpha.size else 0.0
-    kind = "a low-pass filter" if whole >= ONE_SIGN else "a high-pass filter" if whole <= 100 - ONE_SIGN else "mixed"
+    whole, kind = _share(alpha, "positive"), FILTERS[sign_of(alpha)]
     positive, negative = shares(alpha, within)
     parts = [f"alpha is positive on {whole:.0f} % of all arcs, {kind}"]
     parts += [] if positive is None else [f"positive on {positive:.0f} % of those within a class"]
     parts += [] if negative is None else [f"negative on {negative:.0f} % of those between two"]
-    return kind != "mixed", f"On {title} {', '.join(parts)}."
+    return f"On {title} {', '.join(parts)}."
 
 
 def _classes(trained: Trained, title: str, alpha: Values, source: Classes, target: Classes) -> Panel:
@@ -129,7 +143,7 @@ def _edges(title: str, alpha: Values, within: NDArray[np.bool_]) -> Panel:
             density, _ = np.histogram(np.clip(alpha[part], -1.0, 1.0), borders, density=True)
             series.append(Series(label=f"{name}: {share:.0f} % {word}", x=numbers(middles), y=numbers(density)))
     return Panel(
-        title=f"{title}: {int(within.sum())} within, {int((~within).sum())} between",
+        title=f"{title}: {int(within.sum()):,} within, {int((~within).sum()):,} between",
         kind="steps",
         x=Axis(label="alpha"),
         y=Axis(label="density"),

@@ -173,9 +173,10 @@ WAVEFORM = Exhibit(
 
 
 TIME_VIEW_CAPTION = (
-    "{finding} One hidden channel of trained networks on Cora at three nodes (rows) and their neighbours (grey), on "
-    "one scale: amplitude divided by the square root of the degree, in which the smoothest mode is flat, and by the "
-    "root mean square of that over all nodes at that time. The nodes: {nodes}. Dashed: the mean of the node's class."
+    "{finding} One hidden channel of trained networks on Cora at three nodes (rows) and their neighbours (grey, at "
+    "most {drawn}), on one scale: amplitude divided by the square root of the degree, in which the smoothest mode is "
+    "flat, and by the root mean square of that over all nodes at that time. The nodes: {nodes}. Dashed: the mean of "
+    "the node's class."
 )
 
 
@@ -203,7 +204,9 @@ def time_view(context: Context) -> tuple[CurveData]:
         for kind, node in chosen.items()
     )
     return TIME_VIEW.figure(
-        caption=TIME_VIEW_CAPTION.format(finding=_changing(found, [shape[:, near] for shape in shapes]), nodes=nodes),
+        caption=TIME_VIEW_CAPTION.format(
+            finding=_changing(found, [shape[:, near] for shape in shapes]), nodes=nodes, drawn=DRAWN
+        ),
         panels=tuple(panels),
         columns=len(found),
         provenance={**provenance(found), "nodes": [*chosen.values()]},
@@ -308,7 +311,7 @@ def _flat(wave: Wave, graph: Graph) -> Values:
 
 
 STILL = 25.0
-"""Per cent of its size by which a shape that stands still changes at most in the second half of a run."""
+"""Per cent of its size by which a shape that almost stands still changes at most in the second half of a run."""
 
 
 def stands_still(changes: Mapping[str, float]) -> str:
@@ -320,7 +323,10 @@ def stands_still(changes: Mapping[str, float]) -> str:
     moving = [title for title in changes if title not in still]
     parts = [
         f"{' and '.join(titles)} {verb if len(titles) == 1 else verbs}"
-        for titles, verb, verbs in ((still, "stands still", "stand still"), (moving, "moves on", "move on"))
+        for titles, verb, verbs in (
+            (still, "almost stands still", "almost stand still"),
+            (moving, "moves on", "move on"),
+        )
         if titles
     ]
     counted = ", ".join(f"{title} {change:.0f} %" for title, change in changes.items())
