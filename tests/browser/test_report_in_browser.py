@@ -20,6 +20,8 @@ from gwn.paper.table import TableCell, TableData, words
 
 Open = Callable[..., Any]
 WICKED = "<script>alert(1)</script>"
+LONG = ("spectrum", "stability")
+"""Figures with the longest captions, below a picture that is wide and below one that is tall."""
 CELLS = Path(__file__).parents[2] / "results" / "cells"
 
 
@@ -79,6 +81,8 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     figure = CurveData(name="roots", title="A figure", place="figure 0", caption="It rises.", panels=(line,))
     write_figure(figure, figure_path("figure-roots", folder / "results"))
+    for name in LONG:
+        shutil.copy(CELLS.parent / "figures" / f"{name}.json", folder / "results" / "figures")
     exhibit = Exhibit(
         name="table-toy", title="scores", place="table 0", compute=lambda context: (table(), wide_table())
     )
@@ -237,6 +241,25 @@ def test_on_paper_nothing_is_printed_over_anything(report: Path, visit: Open) ->
     offset = "(first) => getComputedStyle(first).textUnderlineOffset"
     assert page.locator("#table-wide .second .first").first.evaluate(offset) == "1px", "not through the line below"
     assert page.pdf(prefer_css_page_size=True).startswith(b"%PDF")
+
+
+@pytest.mark.parametrize(("name", "wide", "high"), [("spectrum", 275, 188), ("stability", 188, 275)])
+def test_a_figure_and_all_that_is_said_of_it_fit_a_page(
+    report: Path, visit: Open, name: str, wide: int, high: int
+) -> None:
+    """The last line of two captions had a sheet of its own."""
+    page, millimetre = visit(report), 96 / 25.4
+    page.set_viewport_size({"width": int(wide * millimetre), "height": int(high * millimetre)})
+    page.emulate_media(media="print")
+    section = page.locator(f"#figure-{name}")
+    assert section.evaluate("(part) => part.classList.contains('tall')") == (high > wide)
+    taken = section.evaluate("(part) => part.getBoundingClientRect().height") / millimetre
+    above = page.locator("main > h2").first.evaluate("(head) => head.getBoundingClientRect().height") / millimetre
+    assert taken + above + 10 < high
+    marks = page.locator("details.exhibit > summary").evaluate_all(
+        "(all) => all.map((one) => getComputedStyle(one).listStyleType + getComputedStyle(one).breakAfter)"
+    )
+    assert {*marks} == {"noneavoid"}
 
 
 def test_figures_commands_and_what_is_missing(report: Path, visit: Open) -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from gwn.paper.cell import OURS, Cell
+from gwn.paper.curve_data import Axis, CurveData, Panel, write_figure
+from gwn.paper.exhibit import figure_path
+from gwn.paper.exhibits import EXHIBITS
 from gwn.paper.ranking_chart import ordinal, ranking_chart
 from gwn.paper.records import write_cell
 from gwn.paper.verdict import all_cells, ranking, reservations, standing, tally
-from gwn.paper.verdict_html import headline, verdict_parts
+from gwn.paper.verdict_html import headline, unfinished, verdict_parts
 from gwn.training.result import summarise
 
 COLUMN = "cora.per-class"  # where the paper prints 89.61 for GWN-sym, 89.66 for GWN-fa and 87.51 for GCN
@@ -92,6 +96,26 @@ def test_what_is_not_fair_is_said(tmp_path: Path) -> None:
     assert trials.startswith("In 1 of 1 columns the models did not have equal trials")
     assert heat.startswith("GWN+ is the heat equation, no wave, on one column:")
     assert "In 1 of 15 columns the models did not have equal trials" in verdict_parts(tmp_path)["facts"]
+
+
+def test_points_and_models_that_are_missing_are_said(tmp_path: Path) -> None:
+    """The first screen said of the paper's own figures alone what is not measured."""
+    measure(tmp_path, "gcn", 88.0, 89.0, 90.0)
+    line = Panel(title="", kind="lines", x=Axis(label=""), y=Axis(label=""), series=())
+    whole = CurveData(name="roots", title="Roots", place="", caption="", panels=(line,))
+    part = replace(whole, name="depth", title="Depth", provenance={"not run": ["one", "two"]})
+    for figure in (whole, part):
+        write_figure(figure, figure_path(f"figure-{figure.name}", tmp_path))
+    found = unfinished(tmp_path)
+    assert "figure-roots" not in found
+    assert found["figure-depth"] == (EXHIBITS["figure-depth"].title, 2)
+    assert found["figure-runtime"][1] is None
+    facts = verdict_parts(tmp_path)["facts"]
+    assert '<a href="#figure-depth">' in facts
+    assert "</a> (2)." in facts
+    assert f"{len(found) - 1} pictures are not computed." in facts
+    assert "to 1 have a score in a column." in facts
+    assert "<h2>Not measured</h2>" in facts, "nothing here is unequal, so nothing says so"
 
 
 def test_without_results_nothing_is_claimed(tmp_path: Path) -> None:

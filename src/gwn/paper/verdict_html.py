@@ -6,11 +6,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import median
 
+from gwn.errors import GWNError
 from gwn.html import Markup, fill, join
 from gwn.pages.charts import px
 from gwn.paper.budget import heading
 from gwn.paper.cell import OURS, PAPERS_OWN, ROWS
 from gwn.paper.compare import View
+from gwn.paper.curve_data import read_figure
+from gwn.paper.exhibit import figure_path
+from gwn.paper.exhibits import EXHIBITS
 from gwn.paper.exhibits.accuracy import COLUMNS
 from gwn.paper.ranking_chart import ranking_chart
 from gwn.paper.verdict import KINDS, Cells, all_cells, reservations, standing, tally
@@ -32,7 +36,7 @@ def verdict_parts(results: Path) -> dict[str, Markup]:
                 _counted("The paper's wave networks", own),
                 _counted("The peers in its tables", peers),
                 _fact("Among all models", _standings(cells, columns)),
-                _fact("Not measured, and not equal", _lacking(cells, columns, own, peers)),
+                _lacking(cells, columns, own, peers, unfinished(results)),
             ]
         ),
         "chart": ranking_chart(cells, columns),
@@ -106,12 +110,57 @@ def _standings(cells: Cells, columns: Sequence[str]) -> Markup:
     )
 
 
-def _lacking(cells: Cells, columns: Sequence[str], own: Tally, peers: Tally) -> Markup:
+def unfinished(results: Path) -> Mapping[str, tuple[str, int | None]]:
+    """Figure -> its title and how many of its points lack a run, where some do; None if it was not computed."""
+    found: dict[str, tuple[str, int | None]] = {}
+    for name, exhibit in EXHIBITS.items():
+        if exhibit.is_figure:
+            try:
+                points = len(read_figure(figure_path(name, results)).provenance.get("not run", ()))
+            except GWNError:
+                found[name] = (exhibit.title, None)
+            else:
+                found |= {name: (exhibit.title, points)} if points else {}
+    return found
+
+
+def _figures_without(found: Mapping[str, tuple[str, int | None]]) -> list[Markup]:
+    started = [
+        fill('<a href="#$name">$title</a> ($points)', name=name, title=title, points=points)
+        for name, (title, points) in found.items()
+        if points is not None
+    ]
+    said = [fill("<p>Points of curves: $which.</p>", which=join(started, "; "))] if started else []
+    never = len(found) - len(started)
+    return [*said, *([fill("<p>$count pictures are not computed.</p>", count=never)] if never else [])]
+
+
+def _lacking(
+    cells: Cells, columns: Sequence[str], own: Tally, peers: Tally, figures: Mapping[str, tuple[str, int | None]]
+) -> Markup:
+    """What the page cannot show: the paper's figures, models beside it, points of figures; and what is not equal."""
     lacking = [*own["not measured"], *peers["not measured"]]
     by_column: dict[str, int] = {}
     for each in lacking:
         by_column[heading(each.cell.column)] = by_column.get(heading(each.cell.column), 0) + 1
     printed = sum(map(len, own.values())) + sum(map(len, peers.values()))
     where = ", ".join(f"{name} ({count})" for name, count in sorted(by_column.items(), key=lambda pair: -pair[1]))
-    said = f"{len(lacking)} of the {printed} figures of the two tables: {where}." if lacking else "Nothing is missing."
-    return join(fill("<p>$text</p>", text=text) for text in (said, *reservations(cells, columns)))
+    said = (
+        f"{len(lacking)} of the {printed} figures of the two tables: {where}."
+        if lacking
+        else "Of the figures of the two tables none."
+    )
+    unequal = reservations(cells, columns)
+    parts = [fill("<p>$text</p>", text=text) for text in (said, *_models_without(cells, columns))]
+    parts += _figures_without(figures)
+    parts += [fill("<p>$text</p>", text=text) for text in unequal]
+    return _fact("Not measured, and not equal" if unequal else "Not measured", join(parts))
+
+
+def _models_without(cells: Cells, columns: Sequence[str]) -> list[str]:
+    """How many models have a score, from the emptiest column to the fullest: a place is among those alone."""
+    there = {name: sum(of_row[name].test is not None for of_row in cells.values()) for name in columns}
+    least, most = min(there, key=lambda name: there[name]), max(there.values())
+    if there[least] == len(cells) or not most:
+        return []
+    return [f"Of {len(cells)} models, {there[least]} ({heading(least)}) to {most} have a score in a column."]

@@ -85,8 +85,11 @@ def _margin(record: Mapping[str, Any]) -> str:
 
 
 def _with_rest(rows: Sequence[tuple[str, float]], what: str) -> list[tuple[str, float]]:
+    """The first rows, and the sum of the others; one other has its own name."""
     rest = rows[BARS:]
-    return [*rows[:BARS], *([(f"{len(rest):,} other {what}", sum(value for _, value in rest))] if rest else [])]
+    if len(rest) < 2:
+        return list(rows)
+    return [*rows[:BARS], (f"{len(rest):,} other {what}", sum(value for _, value in rest))]
 
 
 def _hops(hops: int | None) -> str:
