@@ -33,6 +33,19 @@ def test_notes_of_a_column_are_told_after_the_caption() -> None:
     assert "Not in it" not in to_markdown(noted)
 
 
+def test_a_note_that_names_its_subject_is_not_named_again() -> None:
+    """It said "cora: Cora: ..."; the name of what has no note of its own stays before it."""
+    columns = ("model", "Texas geom", "Texas per-class")
+    rows = ((words("GWN"), words("1"), words("2")),)
+    own = dict.fromkeys(columns[1:], "Texas: Its nodes are Cornell's.")
+    said = to_markdown(replace(TABLE, columns=columns, rows=rows, notes=own))
+    assert "100 % honest. Texas: Its nodes are Cornell's. Printed by" in said
+    other = dict.fromkeys(columns[1:], "Budget: small.")
+    assert "Texas geom, Texas per-class: Budget: small." in to_markdown(
+        replace(TABLE, columns=columns, rows=rows, notes=other)
+    )
+
+
 def test_csv_is_the_long_form() -> None:
     rows = list(csv.reader(io.StringIO(to_csv(TABLE))))
     assert rows == [["row", "mean", "note"], ["x", "1.0", ""], ["y", "", "a, b"]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from gwn.pages.table import TableCell, TableData, marks, notes_of, words
 from gwn.spreadsheet import csv_text
@@ -26,7 +26,13 @@ def to_markdown(table: TableData) -> str:
 
 def _told(table: TableData) -> str:
     """The caption, and the notes of columns and rows after it."""
-    return " ".join([table.caption, *(f"{', '.join(names)}: {note}" for note, names in notes_of(table).items())])
+    return " ".join([table.caption, *(_named(note, names) for note, names in notes_of(table).items())])
+
+
+def _named(note: str, names: Sequence[str]) -> str:
+    """A note that begins with what all these names begin with says itself what it is about."""
+    subject, colon, _ = note.partition(": ")
+    return note if colon and all(name.startswith(subject) for name in names) else f"{', '.join(names)}: {note}"
 
 
 def to_csv(table: TableData) -> str:

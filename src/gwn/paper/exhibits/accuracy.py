@@ -17,8 +17,8 @@ from gwn.paper.table import TableCell, TableData, words
 PROTOCOL = (
     f"Mean ± sd of the test score over {FINAL_RUNS} runs (where not, the search below says it) with seeds that the "
     "search never saw, its 95 % interval "
-    "below; settings and epoch selected on validation alone. (difference, within/above/below): ours minus the "
-    "paper's, and where ours lies when its interval leaves out the paper's value. – was not measured."
+    "below; settings and epoch selected on validation alone. In brackets: ours minus the paper's; within: our interval "
+    "holds the paper's value; above, below: ours lies there, and its interval does not. – was not measured."
 )
 
 
