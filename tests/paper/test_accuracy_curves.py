@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 from gwn.io import read_toml, write_toml
 from gwn.paper.accuracy_curve import accuracy_series, best_peer, peer_line, runs_a_point
 from gwn.paper.cell import TAUS, Cell
-from gwn.paper.curve_data import Axis, CurveData, Panel, Series, write_figure
+from gwn.paper.curve_data import Axis, CurveData, Panel, Series, read_figure, write_figure
 from gwn.paper.exhibit import Context, figure_path
 from gwn.paper.exhibits import depth, small_graph, stability
 from gwn.paper.records import write_cell
@@ -104,8 +105,19 @@ def test_depth_says_who_loses_how_much_and_who_diverges() -> None:
         "GCN loses 20.0 to 48.0 points on Cora and CiteSeer. "
     )
     few = replace(cora, series=tuple(replace(series, low=(None,) * len(series.x)) for series in cora.series))
-    assert depth.finding({"Cora": few}) == "From its best depth to 64 layers GWN-sym diverges on Cora. "
+    assert depth.finding({"Cora": few}) == "", "of one run nothing is said, not even that it diverged"
+    (gcn,) = _panel(gcn={2: 88.0, 64: 40.0}).series
+    some = replace(cora, series=(replace(gcn, marks=("", "2 of 5 diverged")),))
+    assert "loses 48.0 points on Cora in the runs that finish" in depth.finding({"Cora": some})
     assert depth.finding({"Cora": _panel(gcn={2: 88.0, 8: 80.0})}) == "", "nobody was measured so deep"
+
+
+@pytest.mark.parametrize(("name", "finding"), [("depth", depth.finding), ("stability", stability.finding)])
+def test_the_first_sentence_of_a_kept_figure_is_true_of_its_curves(
+    name: str, finding: Callable[[dict[str, Panel]], str]
+) -> None:
+    data = read_figure(Path(__file__).parents[2] / "results" / "figures" / f"{name}.json")
+    assert data.caption.startswith(finding({p.title.split(",")[0]: p for p in data.panels if p.y.unit == "%"}))
 
 
 def test_depth_goes_through_everything_and_cheap_points_first() -> None:

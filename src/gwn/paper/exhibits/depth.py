@@ -169,7 +169,7 @@ def finding(accuracies: Mapping[str, Panel]) -> str:
     nothing is said."""
     said = []
     for model in (model for model in MODELS if model.key in IN_WORDS):
-        losses, diverged = dict[str, float](), []
+        losses, diverged, some = dict[str, float](), [], False
         for title, panel in accuracies.items():
             curves = [series for series in panel.series if series.key == model.key]
             at = {x or 0.0: (y, mark) for s in curves for x, y, mark in zip(s.x, s.y, s.marks, strict=True)}
@@ -179,11 +179,14 @@ def finding(accuracies: Mapping[str, Panel]) -> str:
                 for x, y, low in zip(s.x, s.y, s.low, strict=True)
                 if y is not None and low is not None and (x or 0.0) <= DEPTHS[-1]
             }
-            if at.get(float(DEPTHS[-1]), (None, ""))[1] == ALL_DIVERGED:
+            mark = at.get(float(DEPTHS[-1]), (None, ""))[1]
+            if mark == ALL_DIVERGED and known:
                 diverged.append(title)
             elif (last := known.get(float(DEPTHS[-1]))) is not None:
                 losses[title] = max(known.values()) - last
-        parts = [f"loses {_span([*losses.values()])} points on {listed([*losses])}"] if losses else []
+                some |= bool(mark)
+        finished = " in the runs that finish" if some else ""
+        parts = [f"loses {_span([*losses.values()])} points on {listed([*losses])}{finished}"] if losses else []
         parts += [f"diverges on {listed(diverged)}"] if diverged else []
         if parts:
             said.append(f"{model.label} {' and '.join(parts)}")
