@@ -35,7 +35,7 @@ class _Product(torch.autograd.Function):
 
     @staticmethod
     def forward(x: Tensor, weight: Tensor) -> Tensor:
-        # What PyTorch's own compiler puts in the place of a linear map, x V^T + b: without b and with nothing behind it.
+        # What PyTorch's own compiler makes of a linear map x V^T + b: here without b and with nothing behind it.
         out: Tensor = torch.ops.mkldnn._linear_pointwise(x, weight.t(), None, "none", [], "")
         return out
 
