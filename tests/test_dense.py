@@ -90,9 +90,25 @@ def test_other_tensors_stay_with_pytorch(monkeypatch: pytest.MonkeyPatch) -> Non
     seen = asked(monkeypatch)
     dense_linear(normal(3, 4), normal(4, 2))
     dense_linear(single(2, 3, 4), single(4, 2))
+    with pytest.raises(RuntimeError, match="cannot be multiplied"):
+        dense_linear(single(3, 4), single(5, 2))
     with torch.autocast("cpu", torch.bfloat16):
         assert dense_linear(single(3, 4), single(4, 2)).dtype == torch.bfloat16
     assert seen == []
+
+
+@needs_onednn
+@pytest.mark.usefixtures("always")
+def test_any_strides_will_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = asked(monkeypatch)
+    whole, weight, bound = single(12, 10), single(5, 3, seed=1), rounding(10, 4.0, torch.float32)
+    for x in (whole[:, ::2], whole[3:, 5:], whole[:1, :5].expand(4, 5), whole[:5].t()[:, :5]):
+        close(dense_linear(x, weight), x @ weight, bound)
+    assert len(seen) == 4
+    x = whole[:, 5:].clone().requires_grad_()
+    dense_linear(x, weight).sum().backward()  # a gradient without strides
+    assert x.grad is not None
+    close(x.grad, weight.sum(1).expand(12, 5), bound)
 
 
 def test_small_products_stay_with_pytorch(monkeypatch: pytest.MonkeyPatch) -> None:

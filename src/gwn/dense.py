@@ -35,7 +35,7 @@ class _Product(torch.autograd.Function):
 
     @staticmethod
     def forward(x: Tensor, weight: Tensor) -> Tensor:
-        # The linear map of an exported or compiled model: x W^T + b, here without b and with nothing behind it.
+        # What PyTorch's own compiler makes of a linear map x V^T + b: here without b and with nothing behind it.
         out: Tensor = torch.ops.mkldnn._linear_pointwise(x, weight.t(), None, "none", [], "")
         return out
 
@@ -68,9 +68,11 @@ def _for_onednn(x: Tensor, weight: Tensor) -> bool:
     return (
         x.dim() == 2
         and weight.dim() == 2
-        and x.shape[0] * x.shape[1] * weight.shape[1] >= LARGE
+        and x.shape[1] == weight.shape[0]
+        and x.shape[0] * weight.numel() >= LARGE
         and onednn_is_faster()
         and not torch.is_autocast_enabled("cpu")
+        and not torch.compiler.is_compiling()
         and all(
             part.device.type == "cpu"
             and part.dtype == torch.float32

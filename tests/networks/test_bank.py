@@ -166,3 +166,16 @@ def test_the_twin_on_the_shelf_has_no_edges_and_the_same_parts() -> None:
     assert torch.equal(twin(X, EDGES), twin(X, EDGES[:, :0]))
     theirs = model_spec("gwn-bank").build(FEATURES, CLASSES, hidden_channels=WIDTH, states="last")
     assert {n: p.shape for n, p in twin.named_parameters()} == {n: p.shape for n, p in theirs.named_parameters()}
+
+
+def test_a_sum_begins_with_the_weights_of_the_classic_that_it_is() -> None:
+    """Standard deviations of what the tuned classics draw: Glorot's for GCN's convolution, `1 / sqrt(3 in)` for
+    GraphSAGE's; and what they draw for the node itself, which GraphSAGE sees in its convolution and in its residual."""
+    reseed(0)
+    drawn = {}
+    for laplacian in ("physical", "random-walk"):
+        made = BankGWN(300, 400, CLASSES, num_layers=1, laplacian=laplacian, gate="sum", encoder=False, ego=False)
+        drawn[laplacian] = [part.std().item() for part in made.first.linear.weight.detach().split(400, 1)]
+    plain = (3 * 300) ** -0.5
+    assert drawn["physical"] == pytest.approx([(2 / 700) ** 0.5, plain], rel=0.02)
+    assert drawn["random-walk"] == pytest.approx([plain, 2**0.5 * plain], rel=0.02)

@@ -13,6 +13,7 @@ from gwn.paper.cell import TAUS, Cell
 from gwn.paper.documents import PARTS, README, fill, findings, headline, rewritten, validation_optimism, verdict
 from gwn.paper.exhibits import beyond
 from gwn.paper.records import write_cell
+from gwn.paper.verdict import worth_of_edges
 from gwn.tuning.spaces import SPACES
 
 ROOT = Path(__file__).parents[2]
@@ -137,3 +138,9 @@ def test_a_page_without_its_place_is_refused() -> None:
         rewritten(README, "nothing here")
     text = "a\n<!-- generated: me (x) -->\nold\n<!-- end -->\nb"
     assert fill(text, "me", "x", r"new \1") == "a\n<!-- generated: me (x) -->\nnew \\1\n<!-- end -->\nb"
+
+
+def test_what_the_edges_are_worth_is_said_by_how_alike_neighbours_are() -> None:
+    worth = {"cora.per-class": "win", "photo.per-class": "tie", "actor.per-class": "loss"}
+    assert worth_of_edges(worth) == "on 1 of 3 (by adjusted homophily: on 1 of 2 above 0.5, on 0 of 1 below 0.15)"
+    assert worth_of_edges({"actor.geom": "win"}) == "on 1 of 1 (by adjusted homophily: on 1 of 1 below 0.15)"

@@ -80,13 +80,20 @@ class WaveBank(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Weights uniform within `1 / sqrt(out)`, as ACM-GCN has them, or as the tuned GCN: Glorot's where the wave
-        begins, `1 / sqrt(in)` for the node's own, which it then sees less of; the rest as the parts do."""
+        """Weights uniform within `1 / sqrt(out)`, as ACM-GCN has them; of a sum as the tuned classics have them, the
+        GCN's over a symmetric operator: Glorot's where the wave begins, `1 / sqrt(in)` for the node's own, which it
+        then sees less of; GraphSAGE's over a random walk: `1 / sqrt(in)` for both, and the node's own twice, once for
+        its convolution and once for its residual. The rest as the parts do."""
         if self.bias is None:
             nn.init.uniform_(self.linear.weight, -(self.out_channels**-0.5), self.out_channels**-0.5)
         else:
             self.linear.reset_parameters()
-            nn.init.xavier_uniform_(self.linear.weight[:, : self.out_channels].data)
+            wave, own = torch.split(self.linear.weight.data, self.out_channels, 1)
+            if self.laplacian.symmetric:
+                nn.init.xavier_uniform_(wave)
+            else:
+                bound = max(1, own.shape[0]) ** -0.5
+                own.add_(torch.empty_like(own).uniform_(-bound, bound))
             nn.init.zeros_(self.bias)
         for part in (self.laplacian, self.states, self.gate, self.edges):
             if part is not None:

@@ -26,7 +26,7 @@ from gwn.paper.exhibits.accuracy import COLUMNS, ranks_of, views
 from gwn.paper.printed import PaperValue, elsewhere, paper_value
 from gwn.paper.records import read_cells
 from gwn.paper.table import TableData, to_markdown
-from gwn.paper.verdict import MANY_TESTED, above_twin, all_cells, ranking, reservations, telling
+from gwn.paper.verdict import MANY_TESTED, above_twin, all_cells, ranking, reservations, telling, worth_of_edges
 from gwn.paper.verdict import standing as standing_of
 from gwn.tuning.spaces import SPACES
 
@@ -207,12 +207,9 @@ def _of_entry(results: Path) -> list[str]:
         datasets = len({column.split(".")[0] for column in ranks.columns})
         over = f"{len(ranks.columns)} of them ({datasets} datasets) and {count} models, the largest table without gaps"
         lines.append(f"- Over {over}, it is number {place} by average rank ({rank:.1f}); {told}.")
-    worth = list(above_twin(cells, columns).values())
-    if worth:
-        lines.append(
-            f"- The same family without edges, searched on its own, is told apart below it on {worth.count('win')} of "
-            f"{len(worth)}."
-        )
+    if worth := above_twin(cells, columns):
+        told = worth_of_edges(worth)
+        lines.append(f"- The same family without edges, searched on its own, is told apart below it {told}.")
     records = [cell.record for cell in cells[BEST].values() if cell.record is not None]
     chosen = sum(record["settings"].get("structure", "none") != "none" for record in records)
     single = sum(map(_is_one_step, cells[BEST].values()))

@@ -11,6 +11,7 @@ import torch
 from scipy import stats
 from torch import nn
 
+from gwn.data.homophily import homophily
 from gwn.io import write_atomic
 from gwn.models import model_spec
 from gwn.paper.budget import heading
@@ -251,14 +252,16 @@ def twin_columns(results: Path) -> dict[str, tuple[View, View]]:
 
 
 def twin_block(results: Path) -> str:
-    """By column: our entry, its twin without edges, and the paired difference."""
-    rows = [["column", ROWS[BEST].title, ROWS["gwn-twin"].title, "the graph is worth"]]
+    """By column: how alike neighbours are, our entry, its twin without edges, and the paired difference."""
+    rows = [["column", "adjusted homophily", ROWS[BEST].title, ROWS["gwn-twin"].title, "the graph is worth"]]
+    alike = homophily()
     for column, (wave, twin) in twin_columns(results).items():
         difference = paired(wave, twin)
         if difference is None or difference.low is None or difference.high is None:
             continue
         worth = f"{difference.mean:+.2f} ({difference.low:+.1f} to {difference.high:+.1f}), {outcome(difference)}"
-        rows.append([heading(column), wave.shown().lines[0], twin.shown().lines[0], worth])
+        adjusted = f"{alike[wave.cell.dataset]['adjusted_homophily']:.2f}"
+        rows.append([heading(column), adjusted, wave.shown().lines[0], twin.shown().lines[0], worth])
     told = "± is the standard deviation of the runs, and the brackets are the 95 % interval of the paired difference."
     return (
         f"{markdown_table(rows)}\n\n{told}"

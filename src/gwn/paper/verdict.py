@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from gwn.data.describe import ALIKE, UNLIKE
+from gwn.data.homophily import homophily
 from gwn.paper.budget import spent_in, unequal_columns
 from gwn.paper.cell import BEST, ROWS
 from gwn.paper.compare import View, outcome, paired
@@ -95,6 +97,21 @@ def above_twin(cells: Cells, columns: Sequence[str]) -> dict[str, str]:
     """Column -> "win", "tie" or "loss" of our entry against the same network without edges, on the same splits."""
     found = {column: outcome(paired(cells[BEST][column], cells["gwn-twin"][column])) for column in columns}
     return {column: said for column, said in found.items() if said}
+
+
+def worth_of_edges(worth: Mapping[str, str]) -> str:
+    """In how many of these columns our entry is above its twin, and where: by how alike neighbours are."""
+    alike = homophily()
+    similar = {column: alike[column.split(".")[0]]["adjusted_homophily"] for column in worth}
+
+    def of(columns: list[str]) -> str:
+        return f"{sum(worth[column] == 'win' for column in columns)} of {len(columns)}"
+
+    much = [column for column in worth if similar[column] > ALIKE]
+    little = [column for column in worth if similar[column] < UNLIKE]
+    groups = ((f"above {ALIKE:g}", much), (f"below {UNLIKE:g}", little))
+    where = ", ".join(f"on {of(columns)} {bound}" for bound, columns in groups if columns)
+    return f"on {of(list(worth))}" + (f" (by adjusted homophily: {where})" if where else "")
 
 
 def reservations(cells: Cells, columns: Sequence[str]) -> list[str]:
