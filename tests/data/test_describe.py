@@ -13,12 +13,12 @@ from gwn import Graph
 from gwn.data import Dataset, contextual_sbm, make_splits
 from gwn.data.describe import (
     adjusted_homophily,
+    chance_of_shift,
     describe,
     edge_homophily,
     in_words,
     label_shift,
     left_out,
-    shift_by_chance,
     shift_in_words,
 )
 from gwn.data.files import load_files
@@ -61,7 +61,7 @@ def test_a_shift_that_chance_explains_is_none() -> None:
     y = [0, 1] * 7
     graph = Graph(x=torch.eye(14), edge_index=torch.empty(2, 0, dtype=torch.int64), y=torch.tensor(y), name="tiny")
     halves = {"train": torch.arange(7), "val": torch.arange(7, 10), "test": torch.arange(10, 14)}
-    shift, chance = (of(graph, Split(**halves, kind="own", seed=0)) for of in (label_shift, shift_by_chance))
+    shift, chance = (of(graph, Split(**halves, kind="own", seed=0)) for of in (label_shift, chance_of_shift))
     assert shift == pytest.approx(1 / 7)
     assert shift_in_words(shift, chance) == ""
     assert "(14% would have to change)" in shift_in_words(shift, chance and chance / 100**0.5)  # of 1400 nodes

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import shlex
 from collections.abc import Mapping, Sequence
@@ -23,7 +22,7 @@ from gwn.data.columns import Number
 from gwn.data.dataset import Dataset
 from gwn.data.download import data_roots
 from gwn.data.schema import NodeTable, column_summary
-from gwn.data.splits import NOTICEABLE_SHIFT, SPLITS, Split
+from gwn.data.splits import NOTICEABLE_SHIFT, SPLITS, Split, shift_by_chance
 from gwn.data.tables import MISSING
 from gwn.graph import Graph, count_self_loops
 from gwn.io import file_sha256
@@ -57,7 +56,7 @@ def describe(dataset: Dataset, split: Split | None = None) -> dict[str, Any]:
         "edge_homophily": edge_homophily(graph),
         "adjusted_homophily": adjusted_homophily(graph),
         "label_shift": None if split is None else label_shift(graph, split),
-        "label_shift_by_chance": None if split is None else shift_by_chance(graph, split),
+        "label_shift_by_chance": None if split is None else chance_of_shift(graph, split),
         "feature_density": int(torch.count_nonzero(stored)) / max(1, graph.x.numel()),
         "metric": dataset.metric,
         "default_split": dataset.default_split,
@@ -331,16 +330,12 @@ def label_shift(graph: Graph, split: Split) -> float | None:
     return float((shares[0] - shares[1]).abs().sum() / 2)
 
 
-def shift_by_chance(graph: Graph, split: Split) -> float | None:
-    """At least what `label_shift` is on average where n training nodes and m others are drawn from the same classes:
-
-    half the sum over classes of sqrt(2/pi p (1 - p) (1/n + 1/m)), which is largest where k classes are alike.
-    """
+def chance_of_shift(graph: Graph, split: Split) -> float | None:
+    """What of `label_shift` is to be expected of a split of so few nodes."""
     if graph.y is None or graph.task != "classification":
         return None
     chosen = split.train.numel()
-    others, classes = int(graph.labelled.sum()) - chosen, graph.num_classes
-    return math.sqrt((classes - 1) / (2 * math.pi) * (1 / max(1, chosen) + 1 / max(1, others)))
+    return shift_by_chance(graph.num_classes, chosen, int(graph.labelled.sum()) - chosen)
 
 
 def isolated_nodes(graph: Graph) -> int:
