@@ -111,6 +111,16 @@ def test_any_strides_will_do(monkeypatch: pytest.MonkeyPatch) -> None:
     close(x.grad, weight.sum(1).expand(12, 5), bound)
 
 
+@pytest.mark.usefixtures("always")
+def test_an_exported_model_has_pytorchs_products_for_any_number_of_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gwn.dense, "LARGE", 60)  # between both numbers of nodes
+    seen = asked(monkeypatch)
+    layer, nodes = Linear(4, 2, bias=False), torch.export.Dim("nodes")
+    exported = torch.export.export(layer, (single(6, 4),), dynamic_shapes={"x": {0: nodes}})
+    assert seen == []
+    close(exported.module()(single(9, 4)), single(9, 4) @ layer.weight, rounding(4, 4.0, torch.float32))
+
+
 def test_small_products_stay_with_pytorch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gwn.dense, "onednn_is_faster", lambda: True)
     seen = asked(monkeypatch)

@@ -161,7 +161,7 @@ def test_what_is_lost_or_guessed_is_one_warning() -> None:
         "'prose': it has 60 different texts: left out; text=['prose'] uses its words; ",
         "'seen': dates are read as day-month-year, which no cell proves",
         "'age': 'old' in row 1 is no number and missing therefore; ",
-        "left out: 1 self-loops (verbose=1 prints all of it)",
+        "left out: 1 self-loop (verbose=1 prints all of it)",
     ):
         assert part in said
     assert "same" not in said

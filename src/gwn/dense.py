@@ -66,19 +66,18 @@ class _Product(torch.autograd.Function):
 
 def _for_onednn(x: Tensor, weight: Tensor) -> bool:
     return (
-        x.dim() == 2
-        and weight.dim() == 2
-        and x.shape[1] == weight.shape[0]
-        and x.shape[0] * weight.numel() >= LARGE
-        and onednn_is_faster()
-        and not torch.is_autocast_enabled("cpu")
+        onednn_is_faster()
         and not torch.compiler.is_compiling()
         and all(
-            part.device.type == "cpu"
+            part.dim() == 2
+            and part.device.type == "cpu"
             and part.dtype == torch.float32
             and type(part) in (Tensor, nn.Parameter)  # not one that stands for another while a graph is traced
             for part in (x, weight)
         )
+        and x.shape[1] == weight.shape[0]
+        and x.shape[0] * weight.numel() >= LARGE
+        and not torch.is_autocast_enabled("cpu")
     )
 
 

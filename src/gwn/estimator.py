@@ -26,7 +26,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from gwn.data.dataset import Dataset, make_splits
-from gwn.data.describe import class_counts, describe, in_words, suspicious_classes
+from gwn.data.describe import class_counts, describe, in_words, left_out, suspicious_classes
 from gwn.data.edge_columns import WEIGHTS
 from gwn.data.given_targets import (
     as_text,
@@ -506,7 +506,7 @@ def _lost(dataset: Dataset, schema: FeatureSchema) -> list[str]:
     noted = [column for column in schema.columns if column.note != ASKED and re.search(LOSES, column.note)]
     said = [in_python(f"column {column.name!r}: {column.note}") for column in noted]
     counts = {what: count for what, count in dataset.dropped.items() if count and not what.startswith("repeated")}
-    return said + ([f"left out: {', '.join(f'{count:,} {what}' for what, count in counts.items())}"] if counts else [])
+    return said + ([left_out(counts)] if counts else [])
 
 
 def _known(predicted: NDArray[Any], known: NDArray[np.bool_]) -> NDArray[np.bool_]:

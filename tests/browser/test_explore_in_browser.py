@@ -384,6 +384,13 @@ def test_a_predicted_number_has_no_votes(visit: Open, tmp_path: Path) -> None:
     assert "nodes are above zero (orange)" in words
     assert words.endswith("below it (blue).")
     assert page.inner_text("label[for=class]") == "Shown"
+    assert explore(page, "[-2e6, -1e6, 1e6, -3e-5, -7].map((v) => GWN.number(v))") == [
+        "−2·10⁶",
+        "−10⁶",
+        "10⁶",
+        "−3·10⁻⁵",
+        "−7",
+    ]
 
 
 def test_classes_beyond_the_colours_are_one_kind(visit: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -431,6 +438,10 @@ def test_what_is_shown_is_in_the_address(page: Any, explorer: Path, visit: Open)
     again.evaluate("location.hash = '#data=another&node=n5&t=3'")
     until(again, "at.state.playing")
     assert explore(again, "at.state.node") == NODES - 1, "what belongs to another page is left alone"
+    assert again.inner_text("#told") == "the address is of another, and this page has toy & <b>co</b>"
+    again.evaluate("location.hash = '#node=nobody&t=3'")
+    until(again, "at.state.time === 3")
+    assert again.inner_text("#told") == "node nobody of the address is not drawn"
     again.close()
 
 
@@ -509,7 +520,7 @@ def test_the_keyboard_is_enough(page: Any) -> None:
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     until(page, "at.graph.name(at.state.node) !== 'n7'")
-    near = "at.pictures[0].positionOf(at.state.node)[0]"
+    near = "at.pictures[0].positionOf(at.graph.find('n7'))[0]"
     before = explore(page, near)
     page.keyboard.press("+")
     until(page, f"{near} !== {before}")
@@ -526,6 +537,97 @@ def test_the_keyboard_is_enough(page: Any) -> None:
     page.fill("#node", "nobody")
     page.keyboard.press("Enter")
     assert page.inner_text("#told") == "no node of that name is drawn"
+
+
+def test_keys_stay_at_their_node_when_the_picture_is_close(page: Any) -> None:
+    within = """(([x, y], [width, height]) => x > 0 && y > 0 && x < width && y < height)(
+        at.pictures[0].positionOf(it), at.pictures[0].size())"""
+    page.focus("#picture")
+    for _ in range(8):
+        page.keyboard.press("+")
+    start = explore(page, "at.state.node")
+    until(page, "at.pictures[0].positionOf(0)[0] ** 2 + at.pictures[0].positionOf(0)[1] ** 2 > 4e6")
+    assert explore(page, within, start)
+    page.keyboard.press("ArrowRight")
+    walked = page.inner_text("#told").split(" ")[0]
+    assert walked
+    assert explore(page, within, explore(page, "at.graph.find(it)", walked))
+    away = explore(page, f"[...at.graph.x.keys()].find((it) => !({within}))")
+    page.fill("#node", f"n{away}")
+    page.keyboard.press("Enter")
+    until(page, f"at.state.node === {away} && ((it) => {within})({away})")
+    page.keyboard.press("Space")
+
+
+def test_charts_are_dragged_through_time(page: Any) -> None:
+    box = page.locator("#energy").bounding_box()
+    page.mouse.move(box["x"] + 150, box["y"] + 50)
+    page.mouse.down()
+    early = explore(page, "at.state.time")
+    page.mouse.move(box["x"] + 250, box["y"] + 50)
+    assert explore(page, "at.state.time") > early > 0
+    page.mouse.up()
+    late = explore(page, "at.state.time")
+    page.mouse.move(box["x"] + 150, box["y"] + 50)
+    assert explore(page, "at.state.time") == late, "only while a button is down"
+
+
+def test_a_tip_covers_no_control_below_the_picture(page: Any) -> None:
+    lowest = (
+        """[...at.graph.x.keys()].map((i) => at.pictures[0].positionOf(i)).reduce((a, b) => (a[1] > b[1] ? a : b))"""
+    )
+    x, y = explore(page, lowest)
+    box = page.locator("#picture").bounding_box()
+    page.mouse.move(box["x"] + x, box["y"] + y)
+    tip = page.locator("#tip").bounding_box()
+    assert tip["y"] + tip["height"] <= box["y"] + box["height"]
+    page.mouse.move(5, 5)
+
+
+def test_the_end_of_the_colours_is_never_cut(explorer: Path, visit: Open) -> None:
+    page = visit(explorer, fragment="#view=network&compare=sym&t=2")
+    for width in (1440, 700, 390, 320):
+        page.set_viewport_size({"width": width, "height": 800})
+        for k in (0, 1):
+            end, panel = (
+                page.locator(place).bounding_box() for place in (f"#title-{k} span:last-child", f"#panel-{k}")
+            )
+            assert end["x"] + end["width"] <= panel["x"] + panel["width"] + 0.5, (width, k)
+            assert page.locator(f"#title-{k}").evaluate("(it) => it.scrollHeight <= it.clientHeight"), (width, k)
+    page.close()
+
+
+def test_a_node_without_edges_keeps_its_pulse_and_its_energy(visit: Open, tmp_path: Path) -> None:
+    graph = toy_graph(nodes=20)
+    apart = replace(graph, edge_index=graph.edge_index[:, (graph.edge_index < 19).all(0)])
+    page = visit(untrained(apart, 2, tmp_path), fragment="#node=19&t=4&laplacian=random-walk")
+    assert page.inner_text("#words").endswith("At t = 4 it stays there, as no edge leads on.")
+    energy = explore(page, "at.panels[0].wave.energy")
+    np.testing.assert_allclose(energy, energy[0], rtol=1e-9)
+    assert energy[0] > 0.5
+    assert sum(explore(page, "Array.from(at.panels[0].wave.spectrum(0))")) == pytest.approx(1)
+
+
+def test_numbers_to_predict_are_colours_and_facts(visit: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GWN_CACHE", str(tmp_path / "cache"))
+    known = torch.linspace(100, 200, NODES)
+    known[7] = torch.nan
+    graph = replace(toy_graph(nodes=NODES), y=known, class_names=None)
+    subject = Subject(graph=graph, name="numbers", predicted=torch.linspace(90, 210, NODES, dtype=torch.float64))
+    page = visit(write_explorer(subject, tmp_path / "page"), fragment="#t=0&node=0")
+    assert page.locator("#colour option").all_text_contents() == ["amplitude", "number", "prediction", "mistake"]
+    assert explore(page, "at.graph.facts(0).slice(0, 2)") == ["number 100", "predicted 90"]
+    assert explore(page, "at.graph.facts(7)[0]") == "number unknown"
+    assert "node 0 (number 100, " in page.inner_text("#words")
+    shown = {"number": ("90", "210"), "prediction": ("90", "210"), "mistake": ("−10", "10")}
+    for colour, (low, high) in shown.items():
+        before = explore(page, "at.pictures[0].canvases[0].toDataURL()")
+        page.select_option("#colour", colour)
+        assert explore(page, "at.pictures[0].canvases[0].toDataURL()") != before
+        said = page.evaluate("[...document.getElementById('legend').childNodes].map((each) => each.textContent)")
+        assert [said[0], said[2]] == [low, high]
+        assert ("number unknown" in said) == (colour != "prediction")
+    assert violations(page) == []
 
 
 def test_names_are_only_ever_text(page: Any) -> None:

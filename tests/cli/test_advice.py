@@ -38,6 +38,20 @@ def test_describe_and_convert_say_which_columns_were_taken(tables: Tables, comma
     assert converted.stderr.splitlines()[0] == line.removesuffix(" (--weight-column names weights)")
 
 
+def test_edges_of_convert_stand_alone(tables: Tables, command: Command) -> None:
+    edges, nodes = map(str, tables)
+    done = command("data", "convert", "--edges", edges, "--nodes", nodes, "--out", "folder")
+    assert done.returncode == 2
+    assert done.stderr == "gwn: --edges is no option of convert; give EDGES alone, without --edges\n"
+
+
+def test_runs_beyond_the_published_splits_are_told(command: Command, data_root: Path) -> None:
+    train = ("train", "texas", "--split", "geom", "--model", "gcn", "--set", "epochs=1", "--no-tuned", "--out", "runs")
+    said = "gwn: geom has 10 splits, so 11 runs repeat them with other seeds: the interval is not that of 11 splits; "
+    assert f"{said}--runs 10 takes each once\n" in command(*train, "--runs", "11").stderr
+    assert "repeat" not in command(*train, "--runs", "2").stderr
+
+
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_convert_finds_the_ends_of_edges_as_describe_does(kind: str, tables: Tables, command: Command) -> None:
     """It took the first two columns, whatever they held."""

@@ -118,7 +118,7 @@ def test_predict_advises_what_it_has(tables: Tables, command: Command, tmp_path:
     assert "-column" not in said
     done = command(*given, "--skip-unknown")
     assert done.returncode == 0
-    assert "left out: 1 edges of unknown nodes" in done.stderr
+    assert "left out: 1 edge of unknown nodes" in done.stderr
     assert "says how --edges is read" in refused(command, "predict", run, "--skip-unknown")
     names = [f"{line},{'via' if row == 0 else f'u{row % 60}'}" for row, line in enumerate(edges.splitlines())]
     (tmp_path / "more.csv").write_text("\n".join(names).replace("from,to", "buyer,seller"))

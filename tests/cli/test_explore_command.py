@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import threading
 import urllib.request
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PIL import Image
 
@@ -46,6 +49,31 @@ def test_a_graph_of_ones_own(capsys: pytest.CaptureFixture[str], tables: Tables)
     code, out, err = run(capsys, "explore", "--run", str(run_folder), "--out", "again", "--quiet")
     assert (code, err) == (0, "")
     assert Path("again/index.html").is_file()
+
+
+def test_a_graph_with_a_number_to_predict(capsys: pytest.CaptureFixture[str], tables: Tables) -> None:
+    files = ("--edges", str(tables[0]), "--nodes", str(tables[1]), "--label-column", "age", "--drop-column", "topic")
+    code, out, err = run(capsys, "explore", *files, "--task", "regression", "--quiet")
+    assert code == 0, err
+    html = Path(out.removeprefix("Open ").strip()).read_text(encoding="utf-8")
+    assert "gwn-fa was trained on its stratified split: R² " in html
+    (run_folder,) = Path("runs").iterdir()
+    numbers = json.loads(html.split('<script type="application/json" id="data">')[1].split("</script>")[0])
+    known = np.frombuffer(base64.b64decode(numbers["targets"]), "<f4")
+    said = np.frombuffer(base64.b64decode(numbers["guesses"]), "<f4")
+    assert known.min() >= 20
+    assert known.max() < 31
+    assert np.abs(said - known).max() < 30, "in the units of the table"
+    code, _, err = run(capsys, "report", str(run_folder))
+    assert code == 0, err
+
+
+def test_one_edge_is_one(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("e.csv").write_text("s,t\na,b\n")
+    Path("n.csv").write_text("id,x\na,1\nb,2\n")
+    done = run(capsys, "explore", "--edges", "e.csv", "--nodes", "n.csv", "--model", "none", "--quiet")
+    assert done == (0, "Open explore/n/index.html\n", "")
+    assert "2 nodes, 1 edge between them" in Path("explore/n/index.html").read_text(encoding="utf-8")
 
 
 def test_a_pulse_alone(capsys: pytest.CaptureFixture[str]) -> None:

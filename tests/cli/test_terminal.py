@@ -15,6 +15,7 @@ from rich.console import Console
 from commands import Command
 from gwn.cli import terminal
 from gwn.cli.main import main
+from gwn.cli.progress import TrainingProgress
 from gwn.cli.terminal import Rows, print_prose, print_table, sign_of_life, table
 
 ROOT = Path(__file__).parents[2]
@@ -180,6 +181,21 @@ def test_a_sign_of_life_stands_until_something_is_said(monkeypatch: pytest.Monke
     with sign_of_life("again"):
         pass
     assert err.getvalue().endswith(f"again\r{' ' * 5}\r"), "gone in the end, whatever was said"
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_bar_leaves_its_numbers_whole(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    err = Screen()
+    monkeypatch.setattr(sys, "stderr", err)
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("TERM", "xterm")
+    with TrainingProgress(10, 2000) as progress:
+        progress.on_epoch(9, 1234, 0.805)
+    seen = re.split(r"[\r\n]+", re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", err.getvalue()))
+    (last,) = {" ".join(line.split()) for line in seen if "run 10" in line}
+    assert last.startswith("run 10, validation 80.5 ")
+    assert re.search(r" 1234/20000 epochs (\d:\d\d:\d\d )?left [-\d]:[-\d]{2}:[-\d]{2}$", last)
+    assert ("━" in last) == (width >= 76)
 
 
 @pytest.mark.parametrize(("arguments", "shown"), [(["models"], True), (["models", "--help"], False)])

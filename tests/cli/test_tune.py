@@ -270,7 +270,7 @@ def test_what_was_read_is_said_before_a_search(capsys: pytest.CaptureFixture[str
     for command in (("tune", "--model", "mlp", "--trials", "1", *QUICK), ("explore", "--model", "none")):
         assert call(*command, *graph) == 0
         said = " ".join(capsys.readouterr().err.split())
-        assert "left out: 1 edges of unknown nodes" in said
+        assert "left out: 1 edge of unknown nodes" in said
         assert "'told'" in said
         assert call(*command, *graph, "--quiet") == 0
         assert capsys.readouterr().err == ""

@@ -11,7 +11,16 @@ import torch
 
 from gwn import Graph
 from gwn.data import Dataset, contextual_sbm, make_splits
-from gwn.data.describe import adjusted_homophily, describe, edge_homophily, in_words, label_shift
+from gwn.data.describe import (
+    adjusted_homophily,
+    chance_of_shift,
+    describe,
+    edge_homophily,
+    in_words,
+    label_shift,
+    left_out,
+    shift_in_words,
+)
 from gwn.data.files import load_files
 from gwn.data.splits import Split
 from gwn.errors import GWNError
@@ -47,6 +56,27 @@ def test_label_shift_is_how_many_labels_would_have_to_change() -> None:
     assert any("75%" in line for line in describe(data, split)["suggestions"])
 
 
+def test_a_shift_that_chance_explains_is_none() -> None:
+    """Of 14 nodes in two equal classes, half train: 4 and 3 of a class there are 3 and 4 elsewhere."""
+    y = [0, 1] * 7
+    graph = Graph(x=torch.eye(14), edge_index=torch.empty(2, 0, dtype=torch.int64), y=torch.tensor(y), name="tiny")
+    halves = {"train": torch.arange(7), "val": torch.arange(7, 10), "test": torch.arange(10, 14)}
+    shift, chance = (of(graph, Split(**halves, kind="own", seed=0)) for of in (label_shift, chance_of_shift))
+    assert shift == pytest.approx(1 / 7)
+    assert shift_in_words(shift, chance) == ""
+    assert "(14% would have to change)" in shift_in_words(shift, chance and chance / 100**0.5)  # of 1400 nodes
+
+
+def test_one_edge_left_out_is_one() -> None:
+    dropped = {"self-loops": 1, "edges of unknown nodes": 0, "repeated edges (joined, weight: mean)": 1}
+    assert left_out(dropped) == "left out: 1 self-loop, 1 repeated edge (joined, weight: mean)"
+    assert (
+        left_out({"self-loops": 2, "edges of unknown nodes": 1200})
+        == "left out: 2 self-loops, 1,200 edges of unknown nodes"
+    )
+    assert left_out({"self-loops": 0}) == ""
+
+
 @pytest.mark.parametrize(("homophily", "advice"), [(0.9, "gwn-sym is a good start"), (0.2, "gwn-fa or gwn-plus")])
 def test_advice_follows_homophily(homophily: float, advice: str) -> None:
     graph = contextual_sbm(nodes=200, degree=8, homophily=homophily, seed=1)
@@ -71,7 +101,7 @@ def test_tables_say_what_was_left_out_and_what_is_empty(tmp_path: Path) -> None:
     assert facts["dropped"] == {"self-loops": 1, "repeated edges": 2}
     assert {row["column"]: row["role"] for row in facts["columns"]} == {"id": "id", "size": "number", "topic": "label"}
     said = "\n".join(in_words(facts))
-    assert "left out: 1 self-loops, 2 repeated edges" in said
+    assert "left out: 1 self-loop, 2 repeated edges" in said
     assert "41 nodes, 39 edges, 1 feature; 1 node without an edge, 2 connected parts" in said
     assert "40 labelled nodes in 2 classes: 'x' 35, 'rare' 5" in said
 
@@ -88,7 +118,7 @@ def test_weights_of_repeated_edges_are_joined_and_that_is_said(tmp_path: Path) -
     data, _ = load_files(**options)
     assert data.graph.edge_weight is not None
     assert data.graph.edge_weight.tolist() == [2, 2, 5, 5]
-    assert "left out: 1 repeated edges (joined, weight: mean)" in in_words(describe(data))
+    assert "left out: 1 repeated edge (joined, weight: mean)" in in_words(describe(data))
     directed, _ = load_files(**options, directed=True)
     assert directed.graph.edge_weight is not None
     assert directed.graph.edge_weight.tolist() == [1, 3, 5], "kept as they are"

@@ -136,10 +136,18 @@ def test_a_second_process_waits_for_the_first(folder: GraphFolder, tmp_path: Pat
         one = pool.submit(propagate_states, folder, model, tmp_path, memory=PLENTY, on_columns=first)
         assert begun.wait(60)
         heard: list[float] = []
+        told: list[str] = []
         two = pool.submit(
-            propagate_states, folder, model, tmp_path, memory=PLENTY, on_columns=lambda done, total: heard.append(done)
+            propagate_states,
+            folder,
+            model,
+            tmp_path,
+            memory=PLENTY,
+            on_columns=lambda done, total: heard.append(done),
+            on_wait=told.append,
         )
         assert not wait([two], 0.5).done
+        assert [line.split(" propagates ")[0] for line in told] == ["another process"]
         assert heard == []
         go_on.set()
         assert torch.equal(one.result(60).rows(0, 500), two.result(60).rows(0, 500))

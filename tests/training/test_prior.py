@@ -294,6 +294,10 @@ def test_a_run_without_a_prior_says_what_the_shift_costs() -> None:
     assert score(logits_of(GRAPH)[SPLIT.val], y_val) < 0.89
     assert cost_of_shift(logits_of(GRAPH)[SPLIT.train], y_train, y_train, None, score) is None
     assert cost_of_shift(logits_of(GRAPH)[SPLIT.val], y_train[y_train == 1], y_val, None, score) is None
+    few, fair = torch.tensor([0, 0, 0, 1, 1]), torch.tensor([0, 0, 1, 1, 1])
+    answers = torch.zeros(5, 2, dtype=torch.float64)
+    assert cost_of_shift(answers, few, fair, None, score) is None, "a fifth of five labels is chance"
+    assert cost_of_shift(answers.repeat(40, 1), few.repeat(40), fair.repeat(40), None, score) is not None
     run = {"status": "ok", "val": 0.7, "shift": found}
     (line,) = warnings_of([run], ["0", "1"])
     assert line.startswith("label shift: ")

@@ -65,7 +65,7 @@ def compare(
     from gwn.compare import compare as compare_models
     from gwn.compare.comparison import usual_split
     from gwn.data import make_splits
-    from gwn.data.describe import label_shift, shift_in_words
+    from gwn.data.describe import chance_of_shift, label_shift, shift_in_words
     from gwn.io import require_writable
 
     require_writable(out / "run")
@@ -84,7 +84,7 @@ def compare(
         print_summary(data)
     if not quiet and prior == "none":
         of_split = make_splits(data, split or usual_split(data), 1)[0]
-        if shifted := shift_in_words(label_shift(data.graph, of_split)):
+        if shifted := shift_in_words(label_shift(data.graph, of_split), chance_of_shift(data.graph, of_split)):
             print_prose(shifted, err=True)
     with CompareProgress(quiet=quiet) as progress:
         found = compare_models(

@@ -16,8 +16,8 @@ from gwn.spreadsheet import RAW_CELLS_HELP
 
 def explain(
     run: str = typer.Argument(..., help="The folder that `gwn train` named, or its name below --runs."),
-    node: str | None = typer.Option(
-        None, "--node", help="The node by its id, or by its number where nodes have no ids; it must be given."
+    nodes: list[str] = typer.Option(
+        [], "--node", help="The node by its id, or by its number where nodes have no ids; it must be given."
     ),
     of_class: str | None = typer.Option(None, "--class", help="The class to explain. Default: the predicted one."),
     against: str | None = typer.Option(None, help="The class to compare with. Default: the strongest other one."),
@@ -51,11 +51,14 @@ def explain(
     from gwn.spreadsheet import require_csv_name, write_csv
     from gwn.training.predict import find_run_folder, finished_runs
 
+    if len(nodes) > 1:
+        given = " and ".join(as_word(each) for each in nodes[:5])
+        raise GWNError(f"one prediction is explained at a time; got --node {given}: give one, and the command again")
     if out is not None:
         require_csv_name(out)
         require_writable(out, reading=files_behind(find_run_folder(run, runs)))
     opened = open_run(run, runs, number)
-    if node is None:
+    if not nodes:
         such = as_word("0" if opened.graph.node_ids is None else opened.graph.node_ids[0])
         raise GWNError(f"no node was named; say which one's prediction to explain, for example --node {such}")
     names = opened.trained.class_names
@@ -68,7 +71,7 @@ def explain(
         opened.trained,
         opened.graph,
         opened.split,
-        find_node(opened.graph, node, "--node"),
+        find_node(opened.graph, nodes[0], "--node"),
         columns=opened.feature_columns(),
         target=None if of_class is None else names.index(of_class),
         rival=None if against is None else names.index(against),

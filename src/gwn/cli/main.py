@@ -135,7 +135,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _fail("something that was given is nested too deeply to be read; give it flat", 2)
     except Exception as error:
         if hasattr(error, "format_message"):  # Typer's own usage errors have one
-            _fail(f"{error.format_message()}{_instead(error)}", 2)
+            _fail(_positional(error) or f"{error.format_message()}{_instead(error)}", 2)
         if (asked := _out_of_memory(error)) is not None:
             _fail(asked, 2)
         module = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
@@ -158,6 +158,17 @@ def _instead(error: Exception) -> str:
         return f"; a setting is given as --set {setting}=VALUE" if _is_setting(setting) else ""
     if "unexpected extra argument" in str(error):
         return "; one run or dataset is needed: where a * stands for several folders, write more of the name"
+    return ""
+
+
+def _positional(error: Exception) -> str:
+    """What to say where something that stands alone was given as an option."""
+    context, unknown = getattr(error, "ctx", None), getattr(error, "option_name", None)
+    if context is None or unknown is None:
+        return ""
+    for one in context.command.params:
+        if one.param_type_name == "argument" and one.name == unknown.lstrip("-"):
+            return f"{unknown} is no option of {context.info_name}; give {one.name.upper()} alone, without {unknown}"
     return ""
 
 

@@ -96,6 +96,7 @@ def predict(
                 memory,
                 raw_cells,
                 lambda what, done, total: bar.stage(what, 1000 * done / total, 1000),
+                bar.say,
             )
     else:
         same = edges is None and graph is None

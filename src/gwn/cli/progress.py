@@ -24,6 +24,10 @@ def in_words(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
+WIDE = 76
+"""Columns of a terminal, below which there is no room for a bar beside its numbers, which would be cut."""
+
+
 class TerminalBar:
     """A context manager that shows `total` units of work; `shown` says whether there is a terminal to show it on."""
 
@@ -35,15 +39,20 @@ class TerminalBar:
             from rich import progress as rich
             from rich.console import Console
 
-            self._bar = rich.Progress(
+            console = Console(stderr=True)
+            wide = console.width >= WIDE
+            columns = [
                 rich.TextColumn("{task.description}"),
-                rich.BarColumn(),
+                *([rich.BarColumn()] if wide else []),
                 rich.MofNCompleteColumn(),
                 rich.TextColumn("{task.fields[unit]}"),
-                rich.TimeElapsedColumn(),
+                *([rich.TimeElapsedColumn()] if wide else []),
                 rich.TextColumn("left"),
                 rich.TimeRemainingColumn(elapsed_when_finished=False),
-                console=Console(stderr=True),
+            ]
+            self._bar = rich.Progress(
+                *columns,
+                console=console,
                 transient=True,
                 speed_estimate_period=600,  # trials and runs are slow: seconds of memory would say nothing
             )

@@ -11,7 +11,7 @@ from typing import Any
 from gwn.cli.options import GraphSource
 from gwn.cli.terminal import print_prose
 from gwn.data import DATASETS, Dataset, Split
-from gwn.data.describe import describe, in_words, isolated_nodes
+from gwn.data.describe import describe, in_words, isolated_nodes, left_out
 from gwn.data.files import as_trained, load_files, load_graph_file
 from gwn.data.folders.folder import GraphFolder, is_folder
 from gwn.data.origin import by_name, open_origin
@@ -21,6 +21,7 @@ from gwn.errors import GWNError
 from gwn.html import printable
 from gwn.memory import parse_memory
 from gwn.outofcore.experiment import FileExperiment, OnColumns, OnDone, predict_to_csv, require_in_memory
+from gwn.outofcore.propagate import OnWait
 from gwn.outofcore.states import STORED
 from gwn.registry import require_known
 from gwn.spreadsheet import Written
@@ -126,9 +127,9 @@ def print_reading(edges: Path, nodes: Path, data: Dataset) -> None:
     if schema.label_column not in data.tables.table.columns:
         schema = replace(schema, label_column=None)
     line = how_it_was_read({"edges": edges, "nodes": nodes, "schema": schema.to_json()}, weights=False).splitlines()[0]
-    lost = [f"{count:,} {what}" for what, count in data.dropped.items() if count]
+    lost = left_out(data.dropped)
     alone = isolated_nodes(data.graph)
-    said = [line, *schema.lost_cells(data.tables.table), *([f"left out: {', '.join(lost)}"] if lost else [])]
+    said = [line, *schema.lost_cells(data.tables.table), *([lost] if lost else [])]
     said += [f"{alone:,} of {data.graph.num_nodes:,} nodes without an edge"] if alone else []
     print_prose("\n".join(map(printable, said)), err=True)
 
@@ -212,6 +213,7 @@ class OnFiles:
         if self.memory is not None and self.graph is None:
             raise GWNError("--memory goes with a graph folder: make one with `gwn data convert` or `gwn data generate`")
         self.report: OnColumns = lambda done, total: None
+        self.say: OnWait = lambda line: None
         self.active = self.memory is not None and bool(settings.get("precompute"))
         if self.graph is not None and self.memory is not None and not self.active:
             require_in_memory(self.graph, int(settings.get("hidden_channels", 1)), self.memory)
@@ -234,6 +236,7 @@ class OnFiles:
             root=out,
             stored=self.stored,
             on_columns=lambda done, total: self.report(done, total),
+            on_wait=lambda line: self.say(line),
         )
 
 
@@ -245,6 +248,7 @@ def predict_folder(
     memory: str,
     raw_cells: bool = False,
     on_done: OnDone = lambda what, done, total: None,
+    on_wait: OnWait = lambda line: None,
 ) -> Written:
     """Predictions for the folder a model was trained on, or for another one."""
     origin = (trained.config.get("origin") or {}).get("dataset")
@@ -252,4 +256,6 @@ def predict_folder(
     if folder is None:
         raise GWNError("--memory goes with a graph folder: name one with --graph, or leave --memory out")
     _known_to(trained.origin, folder)
-    return predict_to_csv(trained, folder, root, out, memory=parse_memory(memory), raw_cells=raw_cells, on_done=on_done)
+    return predict_to_csv(
+        trained, folder, root, out, memory=parse_memory(memory), raw_cells=raw_cells, on_done=on_done, on_wait=on_wait
+    )

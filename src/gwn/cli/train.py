@@ -127,6 +127,13 @@ def train(
         if not quiet and (decisions := how_it_was_read(origin)):
             print_prose(decisions, err=True)
         splits = make_splits(data, split, runs, seed)
+        if not quiet and (count := len(data.published.get(splits[0].kind, ()))) and runs > count:
+            few = "one split" if count == 1 else f"{count} splits"
+            print_prose(
+                f"gwn: {splits[0].kind} has {few}, so {runs} runs repeat {'it' if count == 1 else 'them'} with other "
+                f"seeds: the interval is not that of {runs} splits; --runs {count} takes each once",
+                err=True,
+            )
         if not quiet and config.prior != "none" and data.metric == "roc-auc":
             print_prose(PRIOR_AND_ROC_AUC, err=True)
         if not quiet and data.tables is not None:
@@ -171,7 +178,7 @@ def train(
             tracking(log, experiment.folder(out).name, out) as tracker,
             TrainingProgress(runs, config.epochs, metric=data.metric, quiet=quiet) as progress,
         ):
-            files.report = progress.on_columns
+            files.report, files.say = progress.on_columns, progress.say
             result, folder = run_experiment(
                 experiment,
                 out,

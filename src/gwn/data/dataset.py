@@ -47,7 +47,8 @@ class Dataset:
 
         Runs and predictions keep the numbers of the files, so that they can be compared with anybody's.
         """
-        if self.graph.class_names is not None or len(self.class_names) != self.graph.num_classes:
+        unnamed = self.graph.class_names is None and self.task == "classification"
+        if not unnamed or len(self.class_names) != self.graph.num_classes:
             return self.graph
         return replace(self.graph, class_names=self.class_names)
 

@@ -22,7 +22,7 @@ from gwn.data.columns import Number
 from gwn.data.dataset import Dataset
 from gwn.data.download import data_roots
 from gwn.data.schema import NodeTable, column_summary
-from gwn.data.splits import NOTICEABLE_SHIFT, SPLITS, Split
+from gwn.data.splits import NOTICEABLE_SHIFT, SPLITS, Split, shift_by_chance
 from gwn.data.tables import MISSING
 from gwn.graph import Graph, count_self_loops
 from gwn.io import file_sha256
@@ -56,6 +56,7 @@ def describe(dataset: Dataset, split: Split | None = None) -> dict[str, Any]:
         "edge_homophily": edge_homophily(graph),
         "adjusted_homophily": adjusted_homophily(graph),
         "label_shift": None if split is None else label_shift(graph, split),
+        "label_shift_by_chance": None if split is None else chance_of_shift(graph, split),
         "feature_density": int(torch.count_nonzero(stored)) / max(1, graph.x.numel()),
         "metric": dataset.metric,
         "default_split": dataset.default_split,
@@ -68,7 +69,9 @@ def describe(dataset: Dataset, split: Split | None = None) -> dict[str, Any]:
         "first_row_alone": _first_row_alone(tables, graph) or None,
         "telling_columns": [] if tables is None else telling_columns(tables, graph),
     }
-    return {**facts, "suggestions": suggestions(facts)}
+    said = suggestions(facts)
+    del facts["label_shift_by_chance"]
+    return {**facts, "suggestions": said}
 
 
 def _weightless(dataset: Dataset) -> int:
@@ -157,7 +160,7 @@ def suggestions(facts: Mapping[str, Any]) -> list[str]:
     if facts["components"] - facts["isolated_nodes"] > 1:
         parts = facts["components"] - facts["isolated_nodes"]
         said.append(f"The graph has {parts:,} parts of two or more nodes; nothing travels between them.")
-    if shifted := shift_in_words(facts["label_shift"]):
+    if shifted := shift_in_words(facts["label_shift"], facts["label_shift_by_chance"]):
         said.append(shifted)
     empty = [repr(row["column"]) for row in columns if row["features"] and row["missing"] > facts["nodes"] / 2]
     if empty:
@@ -165,9 +168,9 @@ def suggestions(facts: Mapping[str, Any]) -> list[str]:
     return said
 
 
-def shift_in_words(shift: float | None) -> str:
-    """What to do about a label shift; nothing where there is hardly any."""
-    if shift is None or shift <= NOTICEABLE_SHIFT:
+def shift_in_words(shift: float | None, by_chance: float | None) -> str:
+    """What to do about a label shift; nothing where there is hardly any, or so few nodes that chance explains it."""
+    if shift is None or shift <= max(NOTICEABLE_SHIFT, by_chance or 0):
         return ""
     return (
         f"The classes of the training nodes are not those of the others ({shift:.0%} would have to change): "
@@ -235,8 +238,8 @@ def in_words(facts: Mapping[str, Any]) -> list[str]:
         f"{_counted(facts['features'], 'feature')}; {_counted(facts['isolated_nodes'], 'node')} without an edge, "
         f"{_counted(facts['components'], 'connected part')}"
     ]
-    if any(facts["dropped"].values()):
-        lines.append("left out: " + ", ".join(f"{count:,} {what}" for what, count in facts["dropped"].items() if count))
+    if lost := left_out(facts["dropped"]):
+        lines.append(lost)
     counts = sorted(facts["class_counts"].items(), key=lambda entry: -entry[1])
     if counts:
         shown = ", ".join(f"{name!r} {count:,}" for name, count in counts[:10])
@@ -249,6 +252,13 @@ def in_words(facts: Mapping[str, Any]) -> list[str]:
         by_chance = "" if adjusted is None else f" (adjusted for chance: {adjusted:.2f})"
         lines.append(f"{facts['edge_homophily']:.0%} of the edges join equal classes{by_chance}")
     return [*lines, *facts["suggestions"]]
+
+
+def left_out(dropped: Mapping[str, int]) -> str:
+    """What of the edges was left out, and how often; nothing where everything was kept."""
+    one = {name: name.replace("edges", "edge", 1).replace("loops", "loop") for name in dropped}
+    lost = [f"{count:,} {name if count > 1 else one[name]}" for name, count in dropped.items() if count]
+    return f"left out: {', '.join(lost)}" if lost else ""
 
 
 def _counted(count: int, word: str) -> str:
@@ -318,6 +328,14 @@ def label_shift(graph: Graph, split: Split) -> float | None:
         for part in (graph.y[split.train], graph.y[others])
     ]
     return float((shares[0] - shares[1]).abs().sum() / 2)
+
+
+def chance_of_shift(graph: Graph, split: Split) -> float | None:
+    """What of `label_shift` is to be expected of a split of so few nodes."""
+    if graph.y is None or graph.task != "classification":
+        return None
+    chosen = split.train.numel()
+    return shift_by_chance(graph.num_classes, chosen, int(graph.labelled.sum()) - chosen)
 
 
 def isolated_nodes(graph: Graph) -> int:

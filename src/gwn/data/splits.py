@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -23,6 +24,16 @@ TENTHS = np.linspace(0.1, 0.9, 9)
 
 NOTICEABLE_SHIFT = 0.1
 """The share of labels that would have to change for training to have the classes of the other nodes; more is said."""
+
+
+def shift_by_chance(classes: int, chosen: int, others: int) -> float:
+    """Below which such a share says nothing: its mean, at most, where both groups are drawn from the same nodes.
+
+    Half the sum over classes of sqrt(2/pi p (1 - p) (1/n + 1/m)), which is largest where classes are equally frequent.
+    """
+    return math.sqrt((classes - 1) / (2 * math.pi) * (1 / max(1, chosen) + 1 / max(1, others)))
+
+
 ASIDE = 20
 """One of so many nodes of a class is set aside."""
 

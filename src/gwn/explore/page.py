@@ -88,6 +88,7 @@ def page_data(subject: Subject, drawn: Drawn, layout: Tensor) -> dict[str, Any]:
     weighted = bool((drawn.weights != 1).any())
     whole = drawn.shown.numel() == drawn.pairs.shape[1]
     classes = graph.y is not None and graph.task == "classification"
+    said = None if subject.predicted is None else subject.predicted[nodes]
     return {
         "name": subject.name,
         "nodes": count,
@@ -98,7 +99,9 @@ def page_data(subject: Subject, drawn: Drawn, layout: Tensor) -> dict[str, Any]:
         "ids": None if graph.node_ids is None else [graph.node_ids[node] for node in nodes.tolist()],
         "classes": [graph.label_name(k) for k in range(graph.num_classes)] if classes else None,
         "labels": _bytes(graph.labels[nodes], "<i2") if classes else None,
-        "predicted": None if subject.predicted is None else _bytes(subject.predicted[nodes], "<i2"),
+        "predicted": _bytes(said, "<i2") if said is not None and classes else None,
+        "targets": _bytes(graph.labels[nodes], "<f4") if graph.task == "regression" else None,
+        "guesses": _bytes(said, "<f4") if said is not None and graph.task == "regression" else None,
         "part": None if subject.part is None else _bytes(subject.part[nodes], "u1"),
         "ends": _bytes(drawn.pairs.t().reshape(-1), "<u2"),
         "weights": _bytes(drawn.weights, "<f4") if weighted else None,
@@ -203,7 +206,7 @@ def _size(graph: Graph, drawn: Drawn) -> str:
     if count < graph.num_nodes:
         around = node_name(graph, drawn.centre)
         nodes = f"{count:,} of {graph.num_nodes:,} nodes: the neighbourhood of {around}, cut out of the graph"
-    edges = f"{drawn.pairs.shape[1]:,} edges between them"
+    edges = f"{drawn.pairs.shape[1]:,} edge{'s' * (drawn.pairs.shape[1] != 1)} between them"
     if drawn.shown.numel() < drawn.pairs.shape[1]:
         edges += f", the strongest {drawn.shown.numel():,} of them drawn"
     return f"{nodes}, {edges}"

@@ -32,7 +32,7 @@ class Subject:
 
     network      a trained wave network, or None for pulses alone
     model, laplacian   what it is called, and its Laplacian
-    predicted    [N] the classes it says, where they are classes
+    predicted    [N] the classes it says, or the numbers in the units of the table
     part         [N] 1 for the nodes it was trained on, 2 for those it was chosen by, 3 for those it was tested on
     about        one sentence on the network
     command      what writes this page again
@@ -72,18 +72,20 @@ def subject_of_run(folder: Path, trained: TrainedModel, data: Dataset, split: Sp
             f"{folder} was trained on {config['dataset']['features']} features and the graph now has "
             f"{graph.num_features}; train again with `gwn train`"
         )
-    predicted = None
-    if graph.task == "classification":
-        with torch.no_grad():
-            predicted = trained.corrected(predict_logits(network, graph.to("cpu", next(network.parameters()).dtype)))
-        predicted = predicted.argmax(1)
+    with torch.no_grad():
+        outputs = predict_logits(network, graph.to("cpu", next(network.parameters()).dtype))
+    if graph.task == "regression":
+        predicted = trained.scaling.restore(outputs[:, 0])
+    else:
+        predicted = trained.corrected(outputs).argmax(1)
     part = torch.zeros(graph.num_nodes, dtype=torch.uint8)
     for number, nodes in enumerate((split.train, split.val, split.test), start=1):
         part[nodes] = number
     test, score = trained.run.test, "not tested"
     if test is not None:
-        value = score_text(config["metric"], test, 1) + (" %" if METRICS[config["metric"]].percent else "")
-        score = f"{config['metric']} {value} on the {split.test.numel():,} test nodes"
+        value, metric = score_text(config["metric"], test, 1), METRICS[config["metric"]]
+        score = f"{config['metric']} {value} %" if metric.percent else f"{metric.title} {value}"
+        score += f" on the {split.test.numel():,} test nodes"
     return Subject(
         graph=graph,
         name=data.name,

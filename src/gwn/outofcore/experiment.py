@@ -19,7 +19,7 @@ from gwn.memory import say_memory
 from gwn.networks import GWN
 from gwn.networks.bank import BankGWN
 from gwn.outofcore.fit import Features, Network, chunk_rows, fit_files, predict_files, require_room_to_train
-from gwn.outofcore.propagate import propagate
+from gwn.outofcore.propagate import OnWait, propagate
 from gwn.outofcore.states import propagate_states
 from gwn.spreadsheet import Written, write_columns
 from gwn.training.checkpoint import Checkpoints
@@ -47,6 +47,7 @@ class FileExperiment(Experiment):
     root: Path
     stored: str = "float32"
     on_columns: OnColumns = field(default=lambda done, total: None)
+    on_wait: OnWait = field(default=lambda line: None)
 
     def facts(self) -> dict[str, Any]:
         return self.graph.facts()
@@ -93,7 +94,7 @@ class FileExperiment(Experiment):
 
     def _features(self, model: GWN | BankGWN) -> Features:
         """What training reads: of a bank, where few nodes have labels, the states of those alone."""
-        given: dict[str, Any] = {"memory": self.memory, "on_columns": self.on_columns}
+        given: dict[str, Any] = {"memory": self.memory, "on_columns": self.on_columns, "on_wait": self.on_wait}
         if isinstance(model, GWN):
             if self.stored != "float32":
                 raise GWNError(f"--stored {self.stored} goes with the states of a bank; leave it out for this model")
@@ -125,6 +126,7 @@ def predict_to_csv(
     memory: int,
     raw_cells: bool = False,
     on_done: OnDone = lambda what, done, total: None,
+    on_wait: OnWait = lambda line: None,
 ) -> Written:
     """Node, predicted class and probabilities of all nodes as CSV, as `gwn predict` writes them.
 
@@ -146,11 +148,11 @@ def predict_to_csv(
         on_done("propagating", done, total)
 
     features: Features
+    given: dict[str, Any] = {"memory": memory, "on_columns": on_columns, "on_wait": on_wait}
     if isinstance(network, GWN):
-        features = propagate(graph, network, root, memory=memory, on_columns=on_columns)
+        features = propagate(graph, network, root, **given)
     else:
-        stored = trained.config.get("stored", "float32")
-        features = propagate_states(graph, network, root, memory=memory, stored=stored, on_columns=on_columns)
+        features = propagate_states(graph, network, root, stored=trained.config.get("stored", "float32"), **given)
     headings = ["node", "known", "predicted", "confidence", *(f"p_{name}" for name in trained.class_names)]
     return write_columns(out, headings, _predictions(trained, network, graph, features, on_done), raw=raw_cells)
 

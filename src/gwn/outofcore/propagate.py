@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 import torch
-from filelock import FileLock
+from filelock import Timeout
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -133,6 +134,9 @@ SPARE = BLOCK_BYTES + (1 << 25)
 OnColumns = Callable[[float, int], None]
 """Hears how many columns are done, a column on its way counted by its steps, and how many there are."""
 
+OnWait = Callable[[str], None]
+"""Hears, in words, that another process has to be waited for."""
+
 
 def propagate(
     graph: GraphFolder,
@@ -141,6 +145,7 @@ def propagate(
     *,
     memory: int,
     on_columns: OnColumns = lambda done, total: None,
+    on_wait: OnWait = lambda line: None,
 ) -> PropagatedFeatures:
     """`[T x~ || U x~]` of the graph under the model's dynamics, computed once and found again by later calls.
 
@@ -152,7 +157,7 @@ def propagate(
     width = graph.num_features + 1
     blocks = find_blocks(place, check=True)
     if gaps(blocks, width):
-        with one_writer(place):
+        with one_writer(place, on_wait):
             missing = gaps(find_blocks(place, check=True), width)  # another process may have been here meanwhile
             at_once = columns_at_once(graph, model, memory)
             columns = sum(last - first for first, last in missing)
@@ -173,9 +178,19 @@ def propagate(
     return PropagatedFeatures(nodes=graph.num_nodes, width=width, blocks=tuple(blocks))
 
 
-def one_writer(place: Path) -> FileLock:
-    """One process of this machine computes; another one waits, and finds what it wrote."""
-    return machine_lock(f"propagate {place.resolve()}")
+@contextmanager
+def one_writer(place: Path, on_wait: OnWait) -> Iterator[None]:
+    """One process of this machine computes; another one says so, waits, and finds what it wrote."""
+    lock = machine_lock(f"propagate {place.resolve()}")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        on_wait(f"another process propagates the same features into {place}; waiting for it (Ctrl-C ends this one)")
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def require_whole(place: Path, blocks: list[Block], width: int) -> None:

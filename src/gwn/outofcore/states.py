@@ -31,6 +31,7 @@ from gwn.outofcore.propagate import (
     ROWS,
     Block,
     OnColumns,
+    OnWait,
     columns_at_once,
     find_blocks,
     gaps,
@@ -104,6 +105,7 @@ def propagate_states(
     nodes: Nodes | None = None,
     stored: str = "float32",
     on_columns: OnColumns = lambda done, total: None,
+    on_wait: OnWait = lambda line: None,
 ) -> StoredStates:
     """The states of the features under the waves of the model's bank, computed once and found again by later calls.
 
@@ -130,7 +132,7 @@ def propagate_states(
 
     blocks = found(check=True)
     if gaps(_in_all(blocks), width):
-        with one_writer(place):
+        with one_writer(place, on_wait):
             blocks = found(check=True)  # another process may have been here meanwhile
             whole = _in_all(blocks)
             missing = gaps(whole, width)

@@ -8,7 +8,8 @@
     const size = Math.abs(value);
     if (size !== 0 && (size >= 1e5 || size < 1e-3)) {
       const [head, power] = value.toExponential(1).split("e");
-      return (head === "1.0" ? "10" : head.replace(".0", "") + "·10") + [...String(Number(power))].map((c) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(c)]).join("");
+      const times = head.replace(".0", "").replace("-", "−");
+      return (/^−?1$/.test(times) ? times + "0" : times + "·10") + [...String(Number(power))].map((c) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(c)]).join("");
     }
     return String(Number(value.toPrecision(digits || 3))).replace("-", "−");
   };

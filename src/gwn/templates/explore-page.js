@@ -150,7 +150,10 @@
     const text = `t = ${state.time.toFixed(2)}`;
     by("now").value = text;
     by("time").setAttribute("aria-valuetext", text);
-    panels.forEach((panel, k) => { by("title-" + k).textContent = GWN.panelTitle(panel, panel.scale); });
+    panels.forEach((panel, k) => {
+      by("title-" + k).firstElementChild.textContent = panel.title;
+      by("title-" + k).lastElementChild.textContent = GWN.colourEnd(panel.scale);
+    });
     by("words").textContent = GWN.describe(graph, state, panels, values[0]);
     if (hovered >= 0) tip();
   }
@@ -162,21 +165,20 @@
   }
 
   function legend() {
+    const bar = document.createElement("i"), theme = GWN.theme(), { ends } = colouring;
+    bar.className = "bar";
+    const stops = [-1, -0.5, 0, 0.5, 1].map((value) => GWN.amplitudeColour(theme, value));
+    bar.style.background = `linear-gradient(90deg, ${stops.join(",")})`;
     const entries = meaning().map(([colour, text]) => {
       const item = document.createElement("span"), dot = document.createElement("i");
-      if (!colour) return text;
+      if (!colour) { item.textContent = text; return item; }
       dot.style.background = colour;
       item.className = "chip";
       item.append(dot, text);
       return item;
     });
-    if (state.colour === "amplitude") {
-      const bar = document.createElement("i"), theme = GWN.theme();
-      bar.className = "bar";
-      const stops = [-1, -0.5, 0, 0.5, 1].map((value) => GWN.amplitudeColour(theme, value));
-      bar.style.background = `linear-gradient(90deg, ${stops.join(",")})`;
-      entries.splice(0, 2, "below zero", bar, "above");
-    }
+    if (state.colour === "amplitude") entries.splice(0, 2, "below zero", bar, "above");
+    else if (ends) entries.splice(0, 2, GWN.number(ends[0]), bar, GWN.number(ends[1]));
     by("legend").replaceChildren(...entries);
   }
 
@@ -184,7 +186,12 @@
   function meaning() {
     const theme = GWN.theme(), found = [];
     if (state.colour === "amplitude") found.push([theme.below, "below zero"], [theme.above, "above"]);
-    else if (state.colour === "mistake") {
+    else if (colouring.ends) {
+      const [low, high] = colouring.ends.map((value) => GWN.number(value));
+      found.push([theme["below-far"], low], [theme["above-far"], high]);
+      if (state.colour === "mistake") found.push(["", "predicted less known"]);
+      if (state.colour !== "prediction" && graph.targets.some(Number.isNaN)) found.push([theme.rest, "number unknown"]);
+    } else if (state.colour === "mistake") {
       found.push([theme.right, "right"], [theme.wrong, "wrong"]);
       if (graph.labels.includes(-1)) found.push([theme.rest, "class unknown"]);
     } else {
@@ -258,7 +265,11 @@
   // moment to look at, so nothing plays.
   function recall() {
     const said = new URLSearchParams(location.hash.slice(1));
-    if (said.has("data") && said.get("data") !== raw.name) return false;
+    by("told").textContent = "";
+    if (said.has("data") && said.get("data") !== raw.name) {
+      by("told").textContent = `the address is of ${said.get("data")}, and this page has ${raw.name}`;
+      return false;
+    }
     Object.assign(state, { ...FIRST, playing: state.playing });
     const choose = (key, known) => { if (known.includes(said.get(key))) state[key] = said.get(key); };
     choose("view", network ? ["pulse", "network"] : ["pulse"]);
@@ -269,6 +280,7 @@
     choose("edges", network && network.attention ? ["plain", "attention"] : ["plain"]);
     const node = said.has("node") ? graph.find(said.get("node")) : -1, tau = Number(said.get("tau")), index = Number(said.get("class"));
     if (node >= 0) state.node = node;
+    else if (said.has("node")) by("told").textContent = `node ${said.get("node")} of the address is not drawn`;
     state.fixed = said.get("fixed") === "true";
     if (tau >= 0.05 && tau <= 2.5) state.tau = tau;
     if (network && Number.isInteger(index) && index >= 0 && index < network.signals.length) state.class = index;
@@ -315,6 +327,7 @@
   function choose(node) {
     state.node = node;
     walked = -1;
+    if (pictures[0].follow(node)) soon();
     by("node").value = graph.name(node);
     by("told").textContent = "";
     if (state.view !== "pulse") { drawCharts(); show(state.time); keep(); return; }
@@ -376,7 +389,8 @@
     box.hidden = false;
     const panel = pictures[over].canvases[1].getBoundingClientRect(), holder = by("panels").getBoundingClientRect();
     box.style.left = Math.max(0, Math.min(panel.left - holder.left + x + 14, holder.width - box.offsetWidth)) + "px";
-    box.style.top = panel.top - holder.top + y + 14 + "px";
+    const above = y + 14 + box.offsetHeight > panel.height && y - 14 - box.offsetHeight > 0;  // controls are not covered
+    box.style.top = panel.top - holder.top + (above ? y - 14 - box.offsetHeight : y + 14) + "px";
   }
 
   function hover(node, panel) {
@@ -397,6 +411,11 @@
 
   document.querySelectorAll(".live").forEach((canvas, k) => GWN.followPointer(canvas, pictures[k], view, { choose, hover: (node) => hover(node, k), redraw: soon }));
   const zoom = (factor) => { const [width, height] = pictures[0].size(); pictures[0].zoomAt(factor, width / 2, height / 2); soon(); };
+  const onward = () => (walked < 0 ? state.node : walked);
+  function closer(factor) {  // by a key: towards the node that keys are at
+    pictures[0].zoomAt(factor, ...pictures[0].positionOf(onward()));
+    soon();
+  }
   const whole = () => { Object.assign(view, { zoom: 1, x: 0, y: 0 }); soon(); };
   by("closer").addEventListener("click", () => zoom(1.5));
   by("farther").addEventListener("click", () => zoom(1 / 1.5));
@@ -404,15 +423,16 @@
   const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
   by("picture").addEventListener("keydown", (event) => {
     if (ARROWS[event.key]) {
-      const next = pictures[0].towards(walked < 0 ? state.node : walked, ...ARROWS[event.key]);
+      const next = pictures[0].towards(onward(), ...ARROWS[event.key]);
       if (next >= 0) {
         walked = next;
         by("told").textContent = graph.name(next) + graph.about(next);
+        if (pictures[0].follow(next)) rest();
         paint();
       }
     } else if (event.key === "Enter" && walked >= 0) choose(walked);
-    else if (event.key === "+" || event.key === "=") zoom(1.5);
-    else if (event.key === "-") zoom(1 / 1.5);
+    else if (event.key === "+" || event.key === "=") closer(1.5);
+    else if (event.key === "-") closer(1 / 1.5);
     else if (event.key === "0") whole();
     else return;
     event.preventDefault();
@@ -430,12 +450,13 @@
     } else return;
     event.preventDefault();
   });
-  by("charts").addEventListener("pointerdown", (event) => {
-    if (event.target.tagName !== "CANVAS") return;
+  function chartTime(event) {
+    if (event.target.tagName !== "CANVAS" || !(event.buttons & 1)) return;
     pause();
     show(charts.timeAt(event.clientX - event.target.getBoundingClientRect().left));
     keep();
-  });
+  }
+  for (const kind of ["pointerdown", "pointermove"]) by("charts").addEventListener(kind, chartTime);
 
   // ---- the beginning ---------------------------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 // The picture of a graph: edges and resting nodes on one canvas, drawn once; what moves on another, above it.
 "use strict";
 (function (GWN) {
+  const STEPS = 21;  // of colour from the smallest number to the largest
   const LEVELS = 24;  // of colour and size, from rest to the end of the scale
 
   // Colours of the page's own style sheet, so that light and dark are said in one place.
@@ -13,7 +14,7 @@
     };
   };
 
-  const channels = (colour) => [1, 3, 5].map((k) => parseInt(colour.slice(k, k + 2), 16));
+  const channels = (colour) => (colour[0] === "#" ? [1, 3, 5].map((k) => parseInt(colour.slice(k, k + 2), 16)) : colour.match(/\d+/g).map(Number));
   const mix = (a, b, w) => {
     const [x, y] = [channels(a), channels(b)];
     return "rgb(" + x.map((value, k) => Math.round(value + w * (y[k] - value))).join(",") + ")";
@@ -38,7 +39,7 @@
     const spread = (values) => { let low = Infinity, high = -Infinity; for (const v of values) { low = Math.min(low, v); high = Math.max(high, v); } return [low, high]; };
     const [left, right] = spread(graph.x), [bottom, top] = spread(graph.y);
     function unit() {
-      const margin = 2 * graph.radius;
+      const margin = 6 * graph.radius;  // a node is drawn larger where it moves, and ringed
       return view.zoom * Math.min((width - 24) / (right - left + margin), (height - 24) / (top - bottom + margin));
     }
     const toX = (x) => width / 2 + unit() * (x - (left + right) / 2 - view.x);
@@ -213,6 +214,13 @@
     };
     this.positionOf = (node) => [sx[node], sy[node]];
     this.size = () => [width, height];
+    // Into view, if it is not: in the middle then. Whether anything moved.
+    this.follow = function (node) {
+      const [x, y, edge] = [sx[node], sy[node], 12];
+      if (x >= edge && y >= edge && x <= width - edge && y <= height - edge) return false;
+      this.pan(width / 2 - x, height / 2 - y);
+      return true;
+    };
     this.pan = (dx, dy) => { view.x -= dx / unit(); view.y += dy / unit(); };
     this.zoomAt = function (factor, x, y) {
       const zoom = Math.min(40, Math.max(1, view.zoom * factor)), change = zoom / view.zoom;
@@ -224,7 +232,8 @@
     };
   };
 
-  // How nodes are coloured: a list of colours by size (`kinds`), and which of them a node has (`row`).
+  // How nodes are coloured: a list of colours by size (`kinds`), and which of them a node has (`row`); of numbers, also what
+  // the first and the last colour stand for (`ends`).
   GWN.colourings = function (graph) {
     const shade = (theme, colour, size) => mix(theme.dark ? mixHex(colour, "#10151b", 0.55) : mixHex(colour, "#ffffff", 0.55), colour, Math.min(1, 0.15 + size));
     const mixHex = (a, b, w) => "#" + channels(a).map((v, k) => Math.round(v + w * (channels(b)[k] - v)).toString(16).padStart(2, "0")).join("");
@@ -237,6 +246,22 @@
         kinds: [-1, 1].map((sign) => (size) => GWN.amplitudeColour(theme, sign * size)), row: (i, value) => (value < 0 ? 0 : 1),
       }),
     };
+    // Numbers in steps between two ends; the known and the predicted ones between the same.
+    const byNumber = (numbers, low, high) => (theme) => ({
+      ends: [low, high],
+      kinds: [theme.rest, ...Array.from({ length: STEPS }, (_, k) => GWN.amplitudeColour(theme, (2 * k) / (STEPS - 1) - 1))].map((colour) => (size) => shade(theme, colour, size)),
+      row: (i) => (Number.isNaN(numbers[i]) ? 0 : 1 + Math.round((STEPS - 1) * (high > low ? (numbers[i] - low) / (high - low) : 0.5))),
+    });
+    const { targets, guesses } = graph;
+    if (targets || guesses) {
+      const there = [...(targets || []), ...(guesses || [])].filter((value) => !Number.isNaN(value)), low = Math.min(...there), high = Math.max(...there);
+      if (targets) all.number = byNumber(targets, low, high);
+      if (guesses) all.prediction = byNumber(guesses, low, high);
+      if (targets && guesses) {
+        const off = guesses.map((value, i) => value - targets[i]), most = off.reduce((size, value) => Math.max(size, Math.abs(value) || 0), 0);
+        all.mistake = byNumber(off, -most, most);
+      }
+    }
     if (graph.labels) all.class = byClass(graph.labels);
     if (graph.predicted) all.prediction = byClass(graph.predicted);
     if (graph.predicted && graph.labels) all.mistake = (theme) => ({

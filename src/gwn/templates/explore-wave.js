@@ -159,7 +159,7 @@
   // `at` says how many steps of tau each state is away from the start, where not every step is kept.
   GWN.Wave = function (op, states, tau, walk, shift = -1, at = null) {
     const mass = Math.max(1, -shift), times = states.map((_, n) => tau * (at ? at[n] : n));
-    const last = states.length - 1, unit = (i) => (walk ? op.degree[i] : 1), image = new Float64Array(op.nodes);
+    const last = states.length - 1, unit = (i) => (walk ? op.degree[i] || 1 : 1), image = new Float64Array(op.nodes);
     this.states = states.map((state) => new Float32Array(state));
     this.end = times[last];
     this.kinetic = [];
@@ -239,7 +239,7 @@
   function energyByFrequency(op, walk, state) {
     let most = 1e-30;
     for (const value of state) most = Math.max(most, Math.abs(value));
-    const x = Float64Array.from(state, (value, i) => (value / most) * (walk ? Math.sqrt(op.degree[i]) : 1));
+    const x = Float64Array.from(state, (value, i) => (value / most) * (walk ? Math.sqrt(op.degree[i] || 1) : 1));
     let before = x, now = multiply(op, op.symmetric, x, new Float64Array(op.nodes));
     const moments = [GWN.dot(x, x), GWN.dot(x, now)];
     while (moments.length < MOMENTS) {

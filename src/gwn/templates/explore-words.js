@@ -1,15 +1,14 @@
 // What one sees, in words: under the picture, and why a wave is bounded or grows.
 "use strict";
 (function (GWN) {
-  const percent = (share) => (share < 0.001 ? "less than 0.1" : GWN.number(100 * share, 2)) + " %";
+  const percent = (share) => (share < 0.001 ? "less than 0.1" : GWN.number(100 * share, 2)) + "\u00a0%";
   const many = GWN.many;
   const OPERATOR = { physical: "S − I", sym: "S, the paper's sign", "random-walk": "D⁻¹A − I", "klein-gordon": "S − 1.25 I" };
 
   GWN.operatorName = (laplacian) => OPERATOR[laplacian] || laplacian;
 
-  GWN.panelTitle = function (panel, scale) {
-    return `${panel.title} · colours end at ±${GWN.number(scale, 2)}`;
-  };
+  GWN.colourEnd = (scale) => ` · colours end at ±${GWN.number(scale, 2)}`;
+  GWN.panelTitle = (panel, scale) => panel.title + GWN.colourEnd(scale);
 
   // One sentence or two about this moment. `moved` nodes have at least 5 % of the amplitude at which colours end.
   GWN.describe = function (graph, state, panels, values) {
@@ -24,7 +23,8 @@
     }
     const text = [];
     if (state.view === "pulse") {
-      text.push(`A pulse was set free at ${graph.called(state.node)}${graph.about(state.node)}. At t = ${time} it ${far ? `moves ${moved.toLocaleString("en")} of ${many(graph.nodes, "node")}, up to ${many(far, "edge")} away` : "has reached no other node yet"}${hue && far ? ": orange is above zero, blue below" : ""}.`);
+      const alone = first.hops.every((hops, i) => hops < 0 || i === state.node);
+      text.push(`A pulse was set free at ${graph.called(state.node)}${graph.about(state.node)}. At t = ${time} it ${alone ? "stays there, as no edge leads on" : far ? `moves ${moved.toLocaleString("en")} of ${many(graph.nodes, "node")}, up to ${many(far, "edge")} away` : "has reached no other node yet"}${hue && far ? ": orange is above zero, blue below" : ""}.`);
     } else {
       const { model, regression, at } = first.network, done = at[Math.round(first.wave.place(state.time))];
       const [what, above, below] = regression ? ["", "are above zero", "below it"] : ["the score of ", "speak for it", "against it"];

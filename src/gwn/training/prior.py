@@ -31,7 +31,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gwn.data.splits import NOTICEABLE_SHIFT
+from gwn.data.splits import NOTICEABLE_SHIFT, shift_by_chance
 from gwn.errors import Diverged, GWNError
 
 PRIORS = ("none", "validation", "em", "calibrated")
@@ -269,7 +269,7 @@ class PriorCorrection:
 def cost_of_shift(
     val: Tensor, y_train: Tensor, y_val: Tensor, weights: Tensor | None, score: Callable[[Tensor, Tensor], float]
 ) -> dict[str, float] | None:
-    """What uncorrected answers `val` for validation lose by label shift; None where there is hardly any.
+    """What uncorrected answers `val` for validation lose by label shift; None where chance explains it.
 
     moved       the share of training labels that would have to change to have the classes of validation
     validation  its score with `prior="validation"`: each half is corrected by the counts of the other
@@ -277,7 +277,8 @@ def cost_of_shift(
     classes = val.shape[1]
     among_train, among_val = (train_shares(y, classes) for y in (y_train, y_val))
     moved = float((among_train - among_val).abs().sum() / 2)
-    if moved <= NOTICEABLE_SHIFT or bool((among_val[among_train == 0] > 0).any()):
+    by_chance = shift_by_chance(classes, y_train.numel(), y_val.numel())
+    if moved <= max(NOTICEABLE_SHIFT, by_chance) or bool((among_val[among_train == 0] > 0).any()):
         return None
     correction = PriorCorrection("validation", y_train, y_val, [""] * classes, weights, halves=True)
     return {"moved": moved, "validation": score(correction(val, val[:0], val[:0])[0], y_val)}
