@@ -48,22 +48,27 @@ def test_one_step_of_sqrt_two_over_the_random_walk_is_acm_gcn_plus() -> None:
     assert (ours(X, EDGES) - peer(X, EDGES)).abs().max() < 1e-12
 
 
-@pytest.mark.parametrize(("conv", "laplacian"), [("gcn", "physical"), ("sage", "random-walk")])
+@pytest.mark.parametrize(
+    ("conv", "laplacian", "residual"),
+    [("gcn", "physical", True), ("gcn", "physical", False), ("sage", "random-walk", True)],
+)
 @pytest.mark.parametrize("norm", ["batch", "layer", "none"])
 def test_a_sum_of_one_step_and_the_own_signal_is_the_tuned_gcn_and_graphsage(
-    conv: str, laplacian: str, norm: str
+    conv: str, laplacian: str, residual: bool, norm: str
 ) -> None:
     root = math.sqrt(2)
-    settings = {"gate": "sum", "encoder": False, "ego": False, "states": "last", "num_layers": 3, "norm": norm}
-    ours = bank(time=root, tau=root, laplacian=laplacian, **settings)
+    blocks = {"num_layers": 3, "norm": norm, "residual": residual}
+    settings = {"gate": "sum", "encoder": False, "ego": False, "states": "last"}
+    ours = bank(time=root, tau=root, laplacian=laplacian, **settings, **blocks)
     torch.manual_seed(3)
-    peer = TunedGNN(FEATURES, WIDTH, CLASSES, conv=conv, num_layers=3, norm=norm, dropout=0.0, reference=True).double()
-    for mine, wave, own in zip(ours.banks, peer.convs, peer.residuals, strict=True):
+    peer = TunedGNN(FEATURES, WIDTH, CLASSES, conv=conv, dropout=0.0, reference=True, **blocks).double()  # type: ignore[arg-type]
+    for mine, wave, own in zip(ours.banks, peer.convs, peer.residuals if residual else [None] * 3, strict=True):
         weights = wave.state_dict()
         carried = weights["lin.weight" if conv == "gcn" else "lin_l.weight"]
-        kept = own.weight.data + weights.get("lin_r.weight", 0.0)
-        mine.linear.weight.data = torch.cat([carried, kept], 1)
-        mine.bias.data = torch.zeros(WIDTH).double() if own.bias is None else own.bias.data
+        kept = [] if own is None else [own.weight.data + weights.get("lin_r.weight", 0.0)]
+        mine.linear.weight.data = torch.cat([carried, *kept], 1)
+        bias = weights.get("bias") if own is None else own.bias
+        mine.bias.data = torch.zeros(WIDTH).double() if bias is None else bias.data
     ours.head.load_state_dict(peer.head.state_dict())
     for statistics in ours.norms if norm == "batch" else ():
         statistics.reset_running_stats()

@@ -24,15 +24,15 @@ _BLOCKS = (
 _BANK = (*choices(tau=(0.5, 1.0), time=(1.0, 2.0, 3.0), states=("weighted", "last")), *_BLOCKS)
 _ONE_BANK: dict[str, Value] = {**_INSIDE, "num_layers": 1, "gate": "own"}
 _BANK_TRAINING = {"weight_decay": 5e-3}
-_SUMS: dict[str, Value] = {**_STACK, "gate": "sum", "head": True, "norm": "batch", "input_dropout": 0.0}
+_SUMS: dict[str, Value] = {"encoder": False, "ego": False, "gate": "sum", "head": True, "input_dropout": 0.0}
 """The tuned classics' blocks: a sum in the place of a gate, the first one of the features."""
 _ONE_STEP: dict[str, Value] = {"laplacian": "physical", "tau": 2**0.5, "time": 2**0.5, "states": "last"}
 """The wave that carries what GCN's operator does."""
 _AS_CLASSIC: dict[str, dict[str, Value]] = {
     "gcn": {**_SUMS, **_ONE_STEP},
-    "sage": {**_SUMS, **_ONE_STEP, "laplacian": "random-walk"},
+    "sage": {**_SUMS, **_ONE_STEP, "laplacian": "random-walk", "residual": True},
 }
-"""A wave of one step and a sum: what the tuned GCN computes, and GraphSAGE, whose mean has the node in it."""
+"""A wave of one step and a sum: what the tuned GCN computes, and GraphSAGE, which sees the node itself in any case."""
 _KNOWN: dict[str, Value] = {"labels": "masked"}
 """The labels of training nodes as input."""
 

@@ -40,6 +40,7 @@ class WaveBank(nn.Module):
 
     gate   where `alpha` comes from: "channels", `softmax(sigmoid([norm(H_c) w_c]_c) W_mix / C)`, or "own",
            `softmax(z W_g)`; "sum" has none: `low + own + b`, which the block that it stands in normalises and activates
+    own    False for a sum without the node's own signal: `low + b`
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class WaveBank(nn.Module):
         states: str,
         structure: str,
         gate: str,
+        own: bool,
         activation: str,
         directed: bool,
         options: dict[str, Any],
@@ -63,11 +65,12 @@ class WaveBank(nn.Module):
         self.activation = lookup("activation", activation, ACTIVATIONS)
         gated = gate != "sum"
         waves = 2 * out_channels if gated else out_channels
+        self.waves = waves
         self.laplacian, self.scheme = build_dynamics(
             laplacian, scheme, waves, steps, tau, directed=directed, options=options
         )
         self.states = lookup("readout", states, READOUTS)(waves, steps)
-        self.linear = Linear(in_channels, waves + out_channels, bias=False)
+        self.linear = Linear(in_channels, waves + (out_channels if own else 0), bias=False)
         self.edges = None
         if structure != "none":
             width = waves if structure == "velocity" else out_channels
@@ -88,12 +91,12 @@ class WaveBank(nn.Module):
             nn.init.uniform_(self.linear.weight, -(self.out_channels**-0.5), self.out_channels**-0.5)
         else:
             self.linear.reset_parameters()
-            wave, own = torch.split(self.linear.weight.data, self.out_channels, 1)
+            wave, *own = torch.split(self.linear.weight.data, self.out_channels, 1)
             if self.laplacian.symmetric:
                 nn.init.xavier_uniform_(wave)
-            else:
-                bound = max(1, own.shape[0]) ** -0.5
-                own.add_(torch.empty_like(own).uniform_(-bound, bound))
+            bound = max(1, wave.shape[0]) ** -0.5
+            for residual in [] if self.laplacian.symmetric else own:
+                residual.add_(torch.empty_like(residual).uniform_(-bound, bound))
             nn.init.zeros_(self.bias)
         for part in (self.laplacian, self.states, self.gate, self.edges):
             if part is not None:
@@ -102,7 +105,9 @@ class WaveBank(nn.Module):
     def forward(self, z: Tensor | SparseMatrix, adjacency: Adjacency, plain: SparseMatrix | None) -> Tensor:
         mapped: Tensor = self.linear(z)
         # `split`: the gradient of a slice would be as wide as all of them, mostly zeros.
-        start, own = torch.split(mapped, [mapped.shape[1] - self.out_channels, self.out_channels], 1)
+        start, *own = torch.split(
+            mapped, [self.waves, mapped.shape[1] - self.waves] if mapped.shape[1] > self.waves else self.waves, 1
+        )
         start = start.contiguous()
         of_edges: list[Tensor] = [] if self.edges is None else [self.edges(plain)]
         velocity = of_edges.pop() if self.structure == "velocity" else torch.zeros_like(start)
@@ -110,9 +115,9 @@ class WaveBank(nn.Module):
         wave = integrate(operator, self.scheme, start, velocity, self.steps, trajectory=self.states.needs_trajectory)
         seen: Tensor = self.states(wave, start, velocity)
         if self.bias is not None:
-            return sum([own, *of_edges], start=seen + self.bias)
+            return sum([*own, *of_edges], start=seen + self.bias)
         low, carried = seen.chunk(2, 1)
-        return self._weighed([low, start.chunk(2, 1)[1] - carried, own, *of_edges], z)
+        return self._weighed([low, start.chunk(2, 1)[1] - carried, *own, *of_edges], z)
 
     def of_states(self, states: Tensor) -> Tensor:
         """The same from X(0) ... X(n) of what it sees, [n + 1, rows, f]: the wave and the weights commute."""
@@ -157,13 +162,13 @@ class BankGWN(nn.Module):
 
     With `gate="sum"` a block is that of the tuned classics, `h(l+1) = dropout(act(norm(wave(h W_l) + h W_o + b)))`:
     without an encoder, one step of sqrt 2 over the symmetric operator with self-loops is the tuned GCN, over the random
-    walk the tuned GraphSAGE.
+    walk the tuned GraphSAGE. Their residual connection is `h W_o`, so `residual=false` leaves it out.
 
     num_layers        L, how many banks
     laplacian, scheme, time, tau    of the waves in every bank; one to three steps are usual
     states            what is seen of a wave: its "last" state, or all of them "weighted"
     structure, gate, activation   see `WaveBank`
-    residual, norm    of the blocks, where input and output have the same width
+    residual, norm    of the blocks: a gated one adds its input where that is as wide as its output, a sum has `h W_o`
     direction         of the arcs that the waves follow: "both", or as "stored" or "reversed" where the graph has one
     edges             False for the graph-free twin: the same network on a graph without edges
     precompute        one bank on the features themselves, which may be propagated once to files (`of_states`)
@@ -221,6 +226,7 @@ class BankGWN(nn.Module):
             "states": states,
             "structure": structure,
             "gate": gate,
+            "own": residual or gate != "sum",
             "activation": activation,
             "directed": direction != "both",
             "options": options,

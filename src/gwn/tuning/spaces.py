@@ -76,7 +76,7 @@ class Space:
         known = {*model.settings(), *(f.name for f in fields(TrainConfig))}
         begun = next((conv for conv in self.classic if conv in model.classic), None)
         variants = () if begun is None else model.classic[begun]
-        classic = [{**blocks, **self.classic[begun], **on_rows} for blocks in variants] if begun else []
+        classic = [{**self.classic[begun], **blocks, **on_rows} for blocks in variants] if begun else []
         every = (*classic, *self.starts, *self.own_starts(model))
         return tuple({name: value for name, value in start.items() if name in known} for start in every)
 
