@@ -1,8 +1,8 @@
 """Large dense products by the faster of the two libraries that PyTorch brings for the CPU.
 
 PyTorch multiplies single precision with MKL, which gives processors that are not Intel's at most half of their vector
-width (AVX2). oneDNN is in PyTorch too and uses all of it: on an AMD processor with AVX-512 it takes half the time.
-`GWN_KERNELS=torch` leaves the choice to PyTorch.
+width (AVX2). oneDNN is in PyTorch too and uses all of it, which pays on AMD processors with AVX-512
+(docs/performance.md, wide networks). `GWN_KERNELS=torch` leaves the choice to PyTorch.
 """
 
 from __future__ import annotations
