@@ -56,7 +56,6 @@ def describe(dataset: Dataset, split: Split | None = None) -> dict[str, Any]:
         "edge_homophily": edge_homophily(graph),
         "adjusted_homophily": adjusted_homophily(graph),
         "label_shift": None if split is None else label_shift(graph, split),
-        "label_shift_by_chance": None if split is None else chance_of_shift(graph, split),
         "feature_density": int(torch.count_nonzero(stored)) / max(1, graph.x.numel()),
         "metric": dataset.metric,
         "default_split": dataset.default_split,
@@ -69,9 +68,8 @@ def describe(dataset: Dataset, split: Split | None = None) -> dict[str, Any]:
         "first_row_alone": _first_row_alone(tables, graph) or None,
         "telling_columns": [] if tables is None else telling_columns(tables, graph),
     }
-    said = suggestions(facts)
-    del facts["label_shift_by_chance"]
-    return {**facts, "suggestions": said}
+    by_chance = None if split is None else chance_of_shift(graph, split)
+    return {**facts, "suggestions": suggestions({**facts, "label_shift_by_chance": by_chance})}
 
 
 def _weightless(dataset: Dataset) -> int:

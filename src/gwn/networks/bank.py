@@ -65,12 +65,12 @@ class WaveBank(nn.Module):
         self.activation = lookup("activation", activation, ACTIVATIONS)
         gated = gate != "sum"
         waves = 2 * out_channels if gated else out_channels
-        self.waves = waves
+        self.widths = [waves, out_channels] if own else [waves]
         self.laplacian, self.scheme = build_dynamics(
             laplacian, scheme, waves, steps, tau, directed=directed, options=options
         )
         self.states = lookup("readout", states, READOUTS)(waves, steps)
-        self.linear = Linear(in_channels, waves + (out_channels if own else 0), bias=False)
+        self.linear = Linear(in_channels, sum(self.widths), bias=False)
         self.edges = None
         if structure != "none":
             width = waves if structure == "velocity" else out_channels
@@ -91,12 +91,12 @@ class WaveBank(nn.Module):
             nn.init.uniform_(self.linear.weight, -(self.out_channels**-0.5), self.out_channels**-0.5)
         else:
             self.linear.reset_parameters()
-            wave, *own = torch.split(self.linear.weight.data, self.out_channels, 1)
+            wave, *own = torch.split(self.linear.weight.data, self.widths, 1)
             if self.laplacian.symmetric:
                 nn.init.xavier_uniform_(wave)
-            bound = max(1, wave.shape[0]) ** -0.5
-            for residual in [] if self.laplacian.symmetric else own:
-                residual.add_(torch.empty_like(residual).uniform_(-bound, bound))
+            elif own:
+                bound = max(1, wave.shape[0]) ** -0.5
+                own[0].add_(torch.empty_like(own[0]).uniform_(-bound, bound))
             nn.init.zeros_(self.bias)
         for part in (self.laplacian, self.states, self.gate, self.edges):
             if part is not None:
@@ -105,9 +105,7 @@ class WaveBank(nn.Module):
     def forward(self, z: Tensor | SparseMatrix, adjacency: Adjacency, plain: SparseMatrix | None) -> Tensor:
         mapped: Tensor = self.linear(z)
         # `split`: the gradient of a slice would be as wide as all of them, mostly zeros.
-        start, *own = torch.split(
-            mapped, [self.waves, mapped.shape[1] - self.waves] if mapped.shape[1] > self.waves else self.waves, 1
-        )
+        start, *own = torch.split(mapped, self.widths, 1)
         start = start.contiguous()
         of_edges: list[Tensor] = [] if self.edges is None else [self.edges(plain)]
         velocity = of_edges.pop() if self.structure == "velocity" else torch.zeros_like(start)
@@ -162,7 +160,8 @@ class BankGWN(nn.Module):
 
     With `gate="sum"` a block is that of the tuned classics, `h(l+1) = dropout(act(norm(wave(h W_l) + h W_o + b)))`:
     without an encoder, one step of sqrt 2 over the symmetric operator with self-loops is the tuned GCN, over the random
-    walk the tuned GraphSAGE. Their residual connection is `h W_o`, so `residual=false` leaves it out.
+    walk the tuned GraphSAGE. Their residual connection is `h W_o`, so `residual=false` leaves it out; GraphSAGE
+    itself has that signal in any case.
 
     num_layers        L, how many banks
     laplacian, scheme, time, tau    of the waves in every bank; one to three steps are usual
