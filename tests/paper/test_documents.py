@@ -10,7 +10,17 @@ import pytest
 from gwn import GWNError
 from gwn.models import model_spec
 from gwn.paper.cell import TAUS, Cell
-from gwn.paper.documents import PARTS, README, fill, findings, headline, rewritten, validation_optimism, verdict
+from gwn.paper.documents import (
+    PARTS,
+    README,
+    fill,
+    findings,
+    headline,
+    require_counted,
+    rewritten,
+    validation_optimism,
+    verdict,
+)
 from gwn.paper.exhibits import beyond
 from gwn.paper.records import write_cell
 from gwn.paper.verdict import worth_of_edges
@@ -144,3 +154,13 @@ def test_what_the_edges_are_worth_is_said_by_how_alike_neighbours_are() -> None:
     worth = {"cora.per-class": "win", "photo.per-class": "tie", "actor.per-class": "loss"}
     assert worth_of_edges(worth) == "on 1 of 3 (by adjusted homophily: on 1 of 2 above 0.5, on 0 of 1 below 0.15)"
     assert worth_of_edges({"actor.geom": "win"}) == "on 1 of 1 (by adjusted homophily: on 1 of 1 below 0.15)"
+
+
+def test_pages_are_not_written_without_the_datasets_that_they_count(
+    data_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    require_counted()
+    monkeypatch.setenv("GWN_DATA", str(tmp_path))
+    monkeypatch.setenv("GWN_CACHE", str(tmp_path))
+    with pytest.raises(GWNError, match=r"these are not on this disk: cora, citeseer.*set GWN_DATA"):
+        require_counted()

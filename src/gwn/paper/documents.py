@@ -4,6 +4,7 @@ gwn.paper.documents`."""
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import product
@@ -13,6 +14,7 @@ from typing import Any
 
 from gwn.compare.verdict import listed
 from gwn.data import DATASETS
+from gwn.data.download import on_disk
 from gwn.errors import GWNError
 from gwn.io import write_atomic
 from gwn.models import model_spec
@@ -375,6 +377,20 @@ def rewritten(page: Path, text: str, results: Path = RESULTS) -> str:
     return text
 
 
+def require_counted() -> None:
+    """Refuse to write pages whose table of datasets would lack one of those that cells were measured on."""
+    measured = dict.fromkeys(column.split(".")[0] for of_table in COLUMNS.values() for column in of_table)
+    if absent := ", ".join(name for name in measured if not on_disk(DATASETS[name])):
+        raise GWNError(
+            f"the pages count the datasets in their files, and these are not on this disk: {absent}; set GWN_DATA to "
+            f"the folder that has them and run `{COMMAND}` again"
+        )
+
+
 if __name__ == "__main__":
+    try:
+        require_counted()
+    except GWNError as error:
+        sys.exit(str(error))
     for path in PARTS:
         write_atomic(path, rewritten(path, path.read_text(encoding="utf-8")).encode())
