@@ -34,6 +34,9 @@ def test_a_node_of_ones_own_table_is_explained(run: Path, command: Command, tmp_
     assert "lost without it" in done.stdout
     assert "residual" in done.stdout
     rows = list(csv.DictReader((tmp_path / "why.csv").open()))
+    short = command("explain", str(run), "--node", "u8", "--top", "1").stdout
+    assert "other columns" not in short, "the last of two columns stands where the sum of one would"
+    assert " other nodes" in short
     whole = json.loads(command("explain", str(run), "--node", "u8", "--class", "art", "--json").stdout)
     assert {row["name"] for row in rows if row["what"] == "column of this node"} == {"age", "city"}
     assert {each["column"]: each["value"] for each in whole["columns"]}.keys() == {"age", "city"}

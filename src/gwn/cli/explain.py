@@ -120,17 +120,19 @@ def _print(record: dict[str, Any], top: int) -> None:
     )
     columns, nodes = record["columns"], record["nodes"]
     rows = [
-        [each["column"], each["value"] or "", _signed(each["own"]), _signed(each["others"])] for each in columns[:top]
+        [each["column"], each["value"] or "", _signed(each["own"]), _signed(each["others"])]
+        for each in columns[: _named(columns, top)]
     ]
-    if columns[top:]:
-        own, others = (sum(each[side] for each in columns[top:]) for side in ("own", "others"))
-        rows.append([f"{len(columns) - top} other columns", "", _signed(own), _signed(others)])
+    if rest := columns[len(rows) :]:
+        own, others = (sum(each[side] for each in rest) for side in ("own", "others"))
+        rows.append([f"{len(rest)} other columns", "", _signed(own), _signed(others)])
     print_table(["column", "value", "this node", "other nodes"], rows, left=2)
     rows = [
-        [each["node"], _hops(each["hops"]), each["known"] or "", _signed(each["contribution"])] for each in nodes[:top]
+        [each["node"], _hops(each["hops"]), each["known"] or "", _signed(each["contribution"])]
+        for each in nodes[: _named(nodes, top)]
     ]
-    if nodes[top:]:
-        rows.append([f"{len(nodes) - top} other nodes", "", "", _signed(sum(e["contribution"] for e in nodes[top:]))])
+    if rest := nodes[len(rows) :]:
+        rows.append([f"{len(rest)} other nodes", "", "", _signed(sum(each["contribution"] for each in rest))])
     print_table(["node", "edges away", "known", "contribution"], rows, left=3)
     if record["edges"]:
         rows = [[each["node"], _signed(each["effect"])] for each in record["edges"][:top]]
@@ -142,6 +144,11 @@ def _print(record: dict[str, Any], top: int) -> None:
         f"{record['margin'] - record['start']:+.4f}: residual {abs(record['residual']):.1e}, at most "
         f"{100 * record['tolerance']:g} % of all contributions is allowed ({record['points']} points)"
     )
+
+
+def _named(rows: list[Any], top: int) -> int:
+    """How many rows have a line of their own: a single one that is left takes no more room than its sum would."""
+    return len(rows) if len(rows) == top + 1 else top
 
 
 def _signed(value: float) -> str:
