@@ -39,7 +39,9 @@ class WaveBank(nn.Module):
     start with instead of rest.
 
     gate   where `alpha` comes from: "channels", `softmax(sigmoid([norm(H_c) w_c]_c) W_mix / C)`, or "own",
-           `softmax(z W_g)`; "sum" has none: `low + own + b`, which the block that it stands in normalises and activates
+           `softmax(z W_g)`; "sum" has none: `low + own + b`, which its block normalises and activates. Over an operator
+           that is not symmetric, `own = z (W_o + W_r)`: GraphSAGE's convolution has the node's own signal, and its
+           residual connection has it again; as both learn, `own` moves twice as far in a step
     own    False for a sum without the node's own signal: `low + b`
     """
 
@@ -76,6 +78,9 @@ class WaveBank(nn.Module):
             width = waves if structure == "velocity" else out_channels
             self.edges = NodeWeights(width, bias=False, bound=out_channels**-0.5)
         self.bias = None if gated else nn.Parameter(torch.empty(out_channels))
+        self.residual = None
+        if own and not gated and not self.laplacian.symmetric:
+            self.residual = nn.Parameter(torch.empty(in_channels, out_channels))
         self.gate: nn.Module | None = None
         if gated:
             count = 4 if structure == "channel" else 3
@@ -85,25 +90,23 @@ class WaveBank(nn.Module):
     def reset_parameters(self) -> None:
         """Weights uniform within `1 / sqrt(out)`, as ACM-GCN has them; of a sum as the tuned classics have them, the
         GCN's over a symmetric operator: Glorot's where the wave begins, `1 / sqrt(in)` for the node's own, which it
-        then sees less of; GraphSAGE's over a random walk: `1 / sqrt(in)` for both, and the node's own twice, once for
-        its convolution and once for its residual. The rest as the parts do."""
+        then sees less of; GraphSAGE's over a random walk: `1 / sqrt(in)` for all. The rest as the parts do."""
         if self.bias is None:
             nn.init.uniform_(self.linear.weight, -(self.out_channels**-0.5), self.out_channels**-0.5)
         else:
             self.linear.reset_parameters()
-            wave, *own = torch.split(self.linear.weight.data, self.widths, 1)
             if self.laplacian.symmetric:
-                nn.init.xavier_uniform_(wave)
-            elif own:
-                bound = max(1, wave.shape[0]) ** -0.5
-                own[0].add_(torch.empty_like(own[0]).uniform_(-bound, bound))
+                nn.init.xavier_uniform_(self.linear.weight.data[:, : self.widths[0]])
+            if self.residual is not None:
+                bound = max(1, self.residual.shape[0]) ** -0.5
+                nn.init.uniform_(self.residual, -bound, bound)
             nn.init.zeros_(self.bias)
         for part in (self.laplacian, self.states, self.gate, self.edges):
             if part is not None:
                 part.reset_parameters()  # type: ignore[operator]
 
     def forward(self, z: Tensor | SparseMatrix, adjacency: Adjacency, plain: SparseMatrix | None) -> Tensor:
-        mapped: Tensor = self.linear(z)
+        mapped = self._mapped(z)
         # `split`: the gradient of a slice would be as wide as all of them, mostly zeros.
         start, *own = torch.split(mapped, self.widths, 1)
         start = start.contiguous()
@@ -116,6 +119,14 @@ class WaveBank(nn.Module):
             return sum([*own, *of_edges], start=seen + self.bias)
         low, carried = seen.chunk(2, 1)
         return self._weighed([low, start.chunk(2, 1)[1] - carried, *own, *of_edges], z)
+
+    def _mapped(self, z: Tensor | SparseMatrix) -> Tensor:
+        """What all waves start from, beside the node's own signal."""
+        if self.residual is None:
+            mapped: Tensor = self.linear(z)
+            return mapped
+        wave, own = torch.split(self.linear.weight, self.widths, 1)
+        return Linear.product(z, torch.cat([wave, own + self.residual], 1), None)
 
     def of_states(self, states: Tensor) -> Tensor:
         """The same from X(0) ... X(n) of what it sees, [n + 1, rows, f]: the wave and the weights commute."""
@@ -160,8 +171,8 @@ class BankGWN(nn.Module):
 
     With `gate="sum"` a block is that of the tuned classics, `h(l+1) = dropout(act(norm(wave(h W_l) + h W_o + b)))`:
     without an encoder, one step of sqrt 2 over the symmetric operator with self-loops is the tuned GCN, over the random
-    walk the tuned GraphSAGE. Their residual connection is `h W_o`, so `residual=false` leaves it out; GraphSAGE
-    itself has that signal in any case.
+    walk the tuned GraphSAGE. Their residual connection is `h W_o`, and over the walk, where GraphSAGE has that
+    signal itself, `h W_r` beside it; `residual=false` leaves out both.
 
     num_layers        L, how many banks
     laplacian, scheme, time, tau    of the waves in every bank; one to three steps are usual
