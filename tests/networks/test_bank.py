@@ -185,16 +185,26 @@ def test_the_twin_on_the_shelf_has_no_edges_and_the_same_parts() -> None:
     assert {n: p.shape for n, p in twin.named_parameters()} == {n: p.shape for n, p in theirs.named_parameters()}
 
 
-def test_a_sum_begins_with_the_weights_of_the_classic_that_it_is() -> None:
-    """Standard deviations of what the tuned classics draw: Glorot's for GCN's convolution, `1 / sqrt(3 in)` for
-    GraphSAGE's; and what they draw for the node itself, which GraphSAGE sees in its convolution and in its residual."""
+@pytest.mark.parametrize(
+    ("conv", "laplacian", "residual"),
+    [("gcn", "physical", True), ("gcn", "physical", False), ("sage", "random-walk", True)],
+)
+@pytest.mark.parametrize("norm", ["layer", "batch"])
+def test_a_sum_begins_with_weights_like_those_of_the_classic_that_it_is(
+    conv: str, laplacian: str, residual: bool, norm: str
+) -> None:
     reseed(0)
-    drawn = {}
-    for laplacian in ("physical", "random-walk"):
-        made = BankGWN(300, 400, CLASSES, num_layers=1, laplacian=laplacian, gate="sum", encoder=False, ego=False)
-        wave, own = made.first.linear.weight.detach().split(400, 1)
-        again = 0.0 if made.first.residual is None else made.first.residual.detach()
-        drawn[laplacian] = [wave.std().item(), (own + again).std().item()]
-    plain = (3 * 300) ** -0.5
-    assert drawn["physical"] == pytest.approx([(2 / 700) ** 0.5, plain], rel=0.02)
-    assert drawn["random-walk"] == pytest.approx([plain, 2**0.5 * plain], rel=0.02)
+    blocks = {"num_layers": 1, "norm": norm, "residual": residual}
+    mine = BankGWN(300, 400, CLASSES, laplacian=laplacian, gate="sum", encoder=False, ego=False, **blocks).first  # type: ignore[arg-type]
+    theirs = dict(TunedGNN(300, 400, CLASSES, conv=conv, reference=True, **blocks).named_parameters())  # type: ignore[arg-type]
+    wave, *own = mine.linear.weight.split(mine.widths, 1)
+    assert wave.std().item() == pytest.approx(
+        theirs[f"convs.0.lin{'' if conv == 'gcn' else '_l'}.weight"].std().item(), rel=0.02
+    )
+    if residual:
+        twice = theirs["residuals.0.weight"] + theirs.get("convs.0.lin_r.weight", 0.0)
+        own_twice = own[0] + (0.0 if mine.residual is None else mine.residual)
+        assert own_twice.std().item() == pytest.approx(twice.std().item(), rel=0.02)
+    assert mine.bias is not None
+    bias = theirs.get("residuals.0.bias", theirs.get("convs.0.bias", torch.zeros(400)))
+    assert mine.bias.std().item() == pytest.approx(bias.std().item(), rel=0.1)

@@ -43,6 +43,7 @@ class WaveBank(nn.Module):
            that is not symmetric, `own = z (W_o + W_r)`: GraphSAGE's convolution has the node's own signal, and its
            residual connection has it again; as both learn, `own` moves twice as far in a step
     own    False for a sum without the node's own signal: `low + b`
+    norm   what its block does with the sum
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class WaveBank(nn.Module):
         structure: str,
         gate: str,
         own: bool,
+        norm: str,
         activation: str,
         directed: bool,
         options: dict[str, Any],
@@ -81,6 +83,7 @@ class WaveBank(nn.Module):
         self.residual = None
         if own and not gated and not self.laplacian.symmetric:
             self.residual = nn.Parameter(torch.empty(in_channels, out_channels))
+        self.draws_bias = own and norm != "batch"  # which would subtract it again
         self.gate: nn.Module | None = None
         if gated:
             count = 4 if structure == "channel" else 3
@@ -90,17 +93,22 @@ class WaveBank(nn.Module):
     def reset_parameters(self) -> None:
         """Weights uniform within `1 / sqrt(out)`, as ACM-GCN has them; of a sum as the tuned classics have them, the
         GCN's over a symmetric operator: Glorot's where the wave begins, `1 / sqrt(in)` for the node's own, which it
-        then sees less of; GraphSAGE's over a random walk: `1 / sqrt(in)` for all. The rest as the parts do."""
+        then sees less of; GraphSAGE's over a random walk: `1 / sqrt(in)` for all. Its bias is that of the residual
+        connection: beside row-normalised features it is nearly all that the first norm sees. The rest as the parts
+        do."""
         if self.bias is None:
             nn.init.uniform_(self.linear.weight, -(self.out_channels**-0.5), self.out_channels**-0.5)
         else:
             self.linear.reset_parameters()
             if self.laplacian.symmetric:
                 nn.init.xavier_uniform_(self.linear.weight.data[:, : self.widths[0]])
+            bound = max(1, self.linear.weight.shape[0]) ** -0.5
             if self.residual is not None:
-                bound = max(1, self.residual.shape[0]) ** -0.5
                 nn.init.uniform_(self.residual, -bound, bound)
-            nn.init.zeros_(self.bias)
+            if self.draws_bias:
+                nn.init.uniform_(self.bias, -bound, bound)
+            else:
+                nn.init.zeros_(self.bias)
         for part in (self.laplacian, self.states, self.gate, self.edges):
             if part is not None:
                 part.reset_parameters()  # type: ignore[operator]
@@ -237,6 +245,7 @@ class BankGWN(nn.Module):
             "structure": structure,
             "gate": gate,
             "own": residual or gate != "sum",
+            "norm": norm,
             "activation": activation,
             "directed": direction != "both",
             "options": options,
