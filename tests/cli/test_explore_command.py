@@ -73,7 +73,13 @@ def test_one_edge_is_one(capsys: pytest.CaptureFixture[str]) -> None:
     Path("n.csv").write_text("id,x\na,1\nb,2\n")
     done = run(capsys, "explore", "--edges", "e.csv", "--nodes", "n.csv", "--model", "none", "--quiet")
     assert done == (0, "Open explore/n/index.html\n", "")
-    assert "2 nodes, 1 edge between them" in Path("explore/n/index.html").read_text(encoding="utf-8")
+    page = Path("explore/n/index.html").read_text(encoding="utf-8")
+    assert "2 nodes, 1 edge between them" in page
+    assert "without an edge" not in page
+    Path("n.csv").write_text("id,x\na,1\nb,2\nc,3\n")
+    assert run(capsys, "explore", "--edges", "e.csv", "--nodes", "n.csv", "--model", "none", "--quiet") == done
+    page = Path("explore/n/index.html").read_text(encoding="utf-8")
+    assert "3 nodes, 1 edge between them; 1 without an edge, in rows below" in page
 
 
 def test_a_pulse_alone(capsys: pytest.CaptureFixture[str]) -> None:

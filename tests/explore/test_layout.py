@@ -12,7 +12,7 @@ from gwn.explore import layout
 from gwn.explore.layout import force_layout, node_radius, place_nodes
 
 
-@pytest.mark.parametrize(("pairs", "nodes"), [(cycle(40), 40), (path(30), 30), (path(2), 5), (cycle(3), 3)])
+@pytest.mark.parametrize(("pairs", "nodes"), [(cycle(40), 40), (path(30), 30), (cycle(3), 3)])
 def test_neighbours_are_near_and_everything_is_in_the_frame(pairs: torch.Tensor, nodes: int) -> None:
     places = force_layout(pairs, nodes)
     assert places.shape == (nodes, 2)
@@ -33,6 +33,17 @@ def test_two_separate_clusters_are_drawn_apart() -> None:
     places = force_layout(torch.cat([clique, clique + 12], dim=1), 24)
     inside = torch.pdist(places[:12]).mean()
     assert (places[:12].mean(0) - places[12:].mean(0)).norm() > inside
+
+
+@pytest.mark.parametrize("alone", [1, 60, 900])
+def test_nodes_without_edges_stand_in_rows_below_and_leave_the_width_to_the_others(alone: int) -> None:
+    order = torch.randperm(100 + alone, generator=torch.Generator().manual_seed(0))
+    places = force_layout(order[cycle(100)], 100 + alone)
+    joined, rows = places[order[:100]], places[order[100:]]
+    assert rows[:, 1].max() < joined[:, 1].min()
+    assert float(joined[:, 0].max() - joined[:, 0].min()) > 1.2
+    assert float(places.abs().max()) == pytest.approx(1.0)
+    assert float(torch.pdist(places).min()) > 1.7 * node_radius(100 + alone)
 
 
 def test_it_is_the_same_every_time_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,8 @@ The layout is a force layout, started from a smooth one and the same every time.
 a little harder; all nodes push each other apart as in t-SNE, strongly when near and hardly when far, which keeps
 clusters compact; a weak pull to the middle keeps separate parts together. All pairs are computed: nothing is
 approximated, and a few thousand nodes take seconds. In the end, discs that still overlap are pushed apart, so that the
-leaves of a hub are not one spot. `python -m benchmarks layouts` compares it with another by numbers.
+leaves of a hub are not one spot. Nodes without edges, which no wave reaches, stand in rows below.
+`python -m benchmarks layouts` compares it with another by numbers.
 """
 
 from __future__ import annotations
@@ -104,12 +105,14 @@ def _rings(edges: Tensor, size: int, centre: int, limit: int) -> Tensor:
     return inside.nonzero().reshape(-1)
 
 
-VERSION = 3
+VERSION = 4
 """Of the layout: raised when the same graph comes out differently, so that no old one is read from the cache."""
 
 ITERATIONS, SPREADING = 150, 300
 SMOOTHING, WIDENESS = (200, 6000), 6
 PULL, NEAR_PULL, GRAVITY = 0.1, 0.8, 0.01
+ROW_GAP = 6
+"""Radii between the part that has edges and the rows of nodes that have none."""
 BLOCK = 1024
 """Rows of the table of all pairs that are held at once."""
 
@@ -132,7 +135,33 @@ def place_nodes(pairs: Tensor, nodes: int, cache: Path | None = None, on_step: O
 
 
 def force_layout(pairs: Tensor, nodes: int, on_step: OnStep | None = None) -> Tensor:
-    """The layout itself; a node's move is bounded by a temperature that falls to zero."""
+    """The layout itself: by forces where there are edges, in rows where there are none."""
+    has_edge = torch.zeros(nodes, dtype=torch.bool)
+    has_edge[pairs.reshape(-1)] = True
+    number = has_edge.cumsum(0) - 1
+    radius = node_radius(nodes)
+    places = spread(_lay_flat(_by_forces(number[pairs], int(has_edge.sum()), on_step)), radius)
+    if bool(has_edge.all()):
+        return torch.from_numpy(_lay_flat(places)).float()
+    rows = _rows(nodes - len(places), radius)
+    room = 2 - np.ptp(rows[:, 1]) - ROW_GAP * radius
+    places = spread(places * min(1.0, room / max(float(np.ptp(places[:, 1])), 1e-9)), radius)
+    rows[:, 1] += places[:, 1].min() - ROW_GAP * radius
+    placed = np.empty((nodes, 2))
+    placed[has_edge.numpy()], placed[~has_edge.numpy()] = places, rows
+    placed -= (placed.max(0) + placed.min(0)) / 2
+    return torch.from_numpy(placed / np.abs(placed).max()).float()
+
+
+def _rows(count: int, radius: float) -> np.ndarray:
+    """So many discs in rows from -1 to 1, downwards from zero."""
+    apart = 2.5 * radius
+    place, a_row = np.arange(count), int(2 / apart) + 1
+    return np.stack([place % a_row * apart - 1, -(place // a_row) * apart], axis=1)
+
+
+def _by_forces(pairs: Tensor, nodes: int, on_step: OnStep | None) -> np.ndarray:
+    """Where forces leave nodes that all have edges; a node's move is bounded by a temperature that falls to zero."""
     both = torch.cat([pairs, pairs.flip(0)], dim=1).numpy()
     joined = csr_array((np.ones(both.shape[1], dtype=np.float32), (both[0], both[1])), shape=(nodes, nodes))
     degree = torch.from_numpy(np.diff(joined.indptr)).float()
@@ -145,7 +174,8 @@ def force_layout(pairs: Tensor, nodes: int, on_step: OnStep | None = None) -> Te
         position = position + move / length * length.clamp_max(temperature)
         if on_step is not None:
             on_step(step + 1, ITERATIONS)
-    return torch.from_numpy(_lay_flat(spread(_lay_flat(position.numpy()), node_radius(nodes)))).float()
+    places: np.ndarray = position.numpy()
+    return places
 
 
 def node_radius(nodes: int) -> float:
@@ -207,12 +237,12 @@ def smooth_start(joined: Any, nodes: int, degree: Tensor) -> Tensor:
     that is not would shrink to its longest tail.
     """
     vectors: np.ndarray = np.random.default_rng(0).standard_normal((nodes, 2), dtype=np.float32)
-    count = degree.clamp_min(1).numpy()[:, None]
-    alone, share = degree.numpy()[:, None] == 0, count / count.sum()
+    count = degree.numpy()[:, None]
+    share = count / count.sum()
     hops = shortest_path(joined, unweighted=True, indices=int(degree.argmax()))
     wide = float(np.square(hops[np.isfinite(hops)]).mean())
     for _ in range(int(np.clip(WIDENESS * wide, *SMOOTHING))):
-        vectors = (vectors + np.where(alone, vectors, (joined @ vectors) / count)) / 2
+        vectors = (vectors + (joined @ vectors) / count) / 2
         vectors -= (share * vectors).sum(0)
         vectors /= np.sqrt((share * np.square(vectors)).sum(0)).clip(1e-9)
         vectors[:, 1] -= vectors[:, 0] * (share[:, 0] * vectors[:, 0] * vectors[:, 1]).sum()

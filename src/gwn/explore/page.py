@@ -209,6 +209,8 @@ def _size(graph: Graph, drawn: Drawn) -> str:
     edges = f"{drawn.pairs.shape[1]:,} edge{'s' * (drawn.pairs.shape[1] != 1)} between them"
     if drawn.shown.numel() < drawn.pairs.shape[1]:
         edges += f", the strongest {drawn.shown.numel():,} of them drawn"
+    if alone := count - drawn.pairs.unique().numel():
+        edges += f"; {alone:,} without an edge, in rows below"
     return f"{nodes}, {edges}"
 
 
