@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import hypothesis.strategies as st
 import pytest
@@ -152,6 +154,18 @@ def test_make_splits_takes_published_ones_in_turn() -> None:
     masks = torch.eye(40, dtype=torch.bool)[:, :9].reshape(40, 3, 3)
     geom = splits_from_masks("geom", masks[:, :, 0], masks[:, :, 1], masks[:, :, 2])
     assert [split.seed for split in make_splits(toy(geom=geom), "geom", 7, seed=3)] == [0, 1, 2, 0, 1, 2, 0]
+
+
+@pytest.mark.parametrize("numbers", [False, True])
+def test_a_published_split_of_nodes_without_a_label_is_refused(numbers: bool) -> None:
+    masks = torch.eye(40, dtype=torch.bool)[:, :6].reshape(40, 2, 3)
+    data = toy(geom=splits_from_masks("geom", masks[:, :, 0], masks[:, :, 1], masks[:, :, 2]))
+    y = data.graph.labels.clone().double() if numbers else data.graph.labels.clone()
+    y[[4, 20]] = math.nan if numbers else -1
+    data = replace(data, graph=replace(data.graph, y=y))
+    with pytest.raises(GWNError, match="split 'geom' number 1 has nodes whose y is not known, 1 of 3, node 4 for"):
+        make_splits(data, "geom", 1)
+    assert make_splits(data, "uniform", 1)
 
 
 def test_make_splits_names_what_there_is() -> None:

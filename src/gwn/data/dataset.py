@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+import torch
+
 from gwn.data.catalogue import DATASETS, DatasetSpec
 from gwn.data.download import locate
 from gwn.data.splits import PUBLISHED, SPLITS, WITHOUT_TEST, Split, without_test
 from gwn.errors import GWNError
-from gwn.graph import Graph, undirected
+from gwn.graph import Graph, is_known, undirected
 from gwn.registry import lookup, require_known
 
 if TYPE_CHECKING:
@@ -124,4 +126,18 @@ def make_splits(dataset: Dataset, kind: str | None, runs: int, seed: int = 0) ->
         has = ", ".join([*SPLITS, *dataset.published])
         raise GWNError(f"{dataset.name} has no published split {kind!r}; it has {has}")
     published = dataset.published[kind]
+    for split in published:
+        _require_labels(dataset, split)
     return [published[run % len(published)] for run in range(runs)]
+
+
+def _require_labels(dataset: Dataset, split: Split) -> None:
+    """Refuse a published split with nodes that nobody labelled: each would count as a wrong answer."""
+    nodes = torch.cat([split.train, split.val, split.test])
+    unknown = nodes[~is_known(dataset.graph.labels[nodes])]
+    if unknown.numel():
+        raise GWNError(
+            f"{dataset.name}: split {split.kind!r} number {split.seed} has nodes whose y is not known, "
+            f"{unknown.numel()} of {nodes.numel()}, node {int(unknown.min())} for example; take them "
+            "out of its masks, or label them"
+        )
