@@ -81,6 +81,16 @@ def test_a_flag_that_no_training_node_has_stays_zero(read: Read) -> None:
     assert data.on(split([1, 2, 3, 4])).x.to_dense()[:, 1].tolist() == [0] * COUNT
 
 
+@pytest.mark.parametrize("usual", [0.1, 0.7, 0.0, 1e9 + 0.1])
+def test_a_number_that_all_training_nodes_share_has_the_spread_of_the_whole_column(read: Read, usual: float) -> None:
+    """What rounding leaves as the spread of equal numbers would make millions of the others."""
+    cells = [usual] * (COUNT - 2) + [usual + 1, usual + 2]
+    data, _ = read(a=cells)
+    x = data.on(split(list(range(30)))).x.to_dense()[:, 0].double()
+    assert x[:30].abs().max() < 1e-6
+    assert x[-2:].tolist() == pytest.approx([1 / np.std(cells), 2 / np.std(cells)], rel=1e-5)
+
+
 def test_a_word_among_numbers_counts_as_missing_and_is_said(read: Read) -> None:
     data, schema = read(f=["?", *(str(row) for row in range(COUNT - 1))])
     assert [column.kind for column in schema.columns] == ["number"]

@@ -183,7 +183,8 @@ class Number(Column):
         if self.plain:
             return learnt
         curve = learnt.curve(known)
-        return replace(learnt, mean=float(curve.mean()), std=float(curve.std()) or self.std)
+        spread = float(curve.std()) if curve.min() < curve.max() else 0.0  # of equal numbers rounding leaves 1e-17
+        return replace(learnt, mean=float(curve.mean()), std=spread or self.std)
 
     def unlike(self, table: Table) -> str:
         values = self.values(table)
