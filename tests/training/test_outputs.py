@@ -68,6 +68,13 @@ def test_numbers_are_judged_in_their_own_units() -> None:
     assert Scaling.of(torch.tensor([0, 1]), torch.tensor([0])) is None
 
 
+@pytest.mark.parametrize("number", [0.0, 0.1, 0.7])
+def test_equal_numbers_have_no_spread_that_is_left_by_rounding(number: float) -> None:
+    equal = Scaling.of(torch.full((24,), number, dtype=torch.float64), torch.arange(24))
+    assert equal is not None
+    assert equal.spread == 1.0
+
+
 def test_balanced_weights_make_classes_equal() -> None:
     y, config = torch.tensor([0, 0, 0, 1]), TrainConfig(class_weights="balanced")
     weights = balanced_weights(y, 3, config)

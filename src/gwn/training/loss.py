@@ -66,7 +66,8 @@ class Scaling:
         if not y.is_floating_point():
             return None
         known = y[train.to(y.device)].cpu().double()
-        return cls(mean=float(known.mean()), spread=float(known.std(correction=0)) or 1.0)
+        spread = float(known.std(correction=0)) if known.min() < known.max() else 0.0  # rounding leaves 1e-17
+        return cls(mean=float(known.mean()), spread=spread or 1.0)
 
     def apply(self, y: Tensor, dtype: torch.dtype) -> Tensor:
         """On the scale of the network."""
