@@ -71,12 +71,13 @@ def test_every_table_is_read_as_its_csv_file(held: Callable[[pd.DataFrame], Any]
         EDGES,
         EDGES.set_index(pd.Index([7, 8, 9])),
         [("a", "b"), ("b", "c"), ("d", "c")],
+        [*zip(("a", "b"), ("b", "c"), ("d", "c"), strict=True)],
         np.array([["a", "b", "d"], ["b", "c", "c"]]),
         np.array([["a", "b"], ["b", "c"], ["d", "c"]]),
         nx.Graph([("a", "b"), ("b", "c"), ("d", "c")]),
         A.sign(),
     ],
-    ids=["table", "indexed", "pairs", "[2, E]", "[E, 2]", "networkx", "adjacency"],
+    ids=["table", "indexed", "pairs", "zipped", "[2, E]", "[E, 2]", "networkx", "adjacency"],
 )
 def test_edges_come_in_many_shapes(edges: Any) -> None:
     graph = Graph.from_tables(NODES, edges, label="topic", drop="id" if sp.issparse(edges) else ())

@@ -323,7 +323,7 @@ def _edge_table(edges: Any) -> tuple[Table, bool, bool]:
         array = as_array(edges)
     except (TypeError, ValueError):
         array = np.empty(())
-    pairs = listed and isinstance(edges[0], tuple)
+    pairs = listed and isinstance(edges[0], tuple) and array.shape[1:] == (2,)
     if array.ndim != 2 or 2 not in array.shape:
         raise GWNError(
             f"edges of type {type(edges).__name__} and shape {array.shape} cannot be read; give a table with columns "
