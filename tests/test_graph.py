@@ -197,6 +197,8 @@ def test_from_scipy_entry_i_j_is_the_edge_from_j_to_i() -> None:
     assert Graph.from_scipy(sp.coo_matrix(([1, 1], ([0, 1], [2, 0])), shape=(3, 3)), np.eye(3)).edge_weight is None
     with pytest.raises(GWNError, match="2 x 3; it must be square"):
         Graph.from_scipy(sp.coo_matrix((2, 3)), np.eye(2))
+    with pytest.raises(GWNError, match="2 x 2, and there are 3 nodes; it needs a row and a column for each"):
+        Graph.from_scipy(sp.eye(2), np.eye(3))
 
 
 def test_entries_stored_several_times_are_their_sum() -> None:

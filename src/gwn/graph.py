@@ -229,11 +229,12 @@ class Graph:
     @classmethod
     def from_scipy(cls, adjacency: Any, x: Any, y: Any = None, *, task: str = "classification", **names: Any) -> Graph:
         """From a SciPy sparse adjacency matrix `A` (entry `A[i, j]` is the edge `j -> i`) and a feature matrix."""
-        coo = entries_once(adjacency)
+        features = _features(x)
+        coo = entries_once(adjacency, features.shape[0])
         edge_index = torch.from_numpy(np.stack([coo.col, coo.row]).astype(np.int64))
         weight = None if np.all(coo.data == 1) else torch.from_numpy(coo.data.astype(np.float32))
         return cls(
-            x=_features(x),
+            x=features,
             edge_index=edge_index,
             edge_weight=weight,
             y=None if y is None else as_targets(y, task),
@@ -281,12 +282,17 @@ class Graph:
         )
 
 
-def entries_once(adjacency: Any) -> Any:
-    """A square SciPy matrix in COO form, every entry once: one that is stored several times means the sum, and
+def entries_once(adjacency: Any, nodes: int) -> Any:
+    """A SciPy matrix [nodes, nodes] in COO form, every entry once: one that is stored several times means the sum, and
     a stored zero, as `setdiag(0)` leaves it, is no edge."""
     rows, columns = adjacency.shape
     if rows != columns:
         raise GWNError(f"the adjacency matrix is {rows} x {columns}; it must be square")
+    if rows != nodes:
+        raise GWNError(
+            f"the adjacency matrix is {rows} x {columns}, and there are {nodes} nodes; it needs a row and a column for "
+            f"each of them, in their order"
+        )
     csr = adjacency.tocsr(copy=True)
     csr.sum_duplicates()
     csr.eliminate_zeros()

@@ -144,6 +144,7 @@ def test_networkx_and_pyg_bring_their_edges() -> None:
     [
         (NODES, np.array([[0, 1], [1, 2]]), "2 x 2 array of edges can be read in two ways"),
         (NODES, np.zeros((5, 5)), "SciPy sparse adjacency matrix"),
+        (NODES, A[:4, :4], "4 x 4, and there are 5 nodes"),
         (NODES, 3, "edges of type int"),
         (NODES.to_numpy()[:, 1], EDGES, "one row a node"),
         (NODES.set_index(["id", "age"]), EDGES, "reset_index"),

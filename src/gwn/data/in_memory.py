@@ -209,7 +209,7 @@ def table_pair(nodes: Any, edges: Any, task: str = "classification") -> TablePai
             raise GWNError("the PyG data object has its edges in it; leave edges out")
         return _pyg_pair(nodes, task)
     node_table, by_row = _node_table(nodes)
-    edge_table, weighted, numbers = _edge_table(edges)
+    edge_table, weighted, numbers = _edge_table(edges, node_table.rows)
     if by_row or numbers:  # nothing to find out: these edges can only name rows
         node_table, id_column = _with_row_numbers(node_table)
     else:
@@ -302,7 +302,7 @@ def _node_table(nodes: Any) -> tuple[Table, bool]:
     return _in_memory(NODES, pa.table(columns)), True
 
 
-def _edge_table(edges: Any) -> tuple[Table, bool, bool]:
+def _edge_table(edges: Any, nodes: int) -> tuple[Table, bool, bool]:
     """The table, whether its column `weight` holds weights, and whether it can only name rows by their numbers."""
     if edges is None:
         return _pairs([], [], None), False, False
@@ -310,7 +310,7 @@ def _edge_table(edges: Any) -> tuple[Table, bool, bool]:
         table = _networkx_edges(edges)
         return table, WEIGHT in table.columns, False
     if hasattr(edges, "tocoo"):
-        coo = entries_once(edges)
+        coo = entries_once(edges, nodes)
         weights = None if np.all(coo.data == 1) else coo.data.astype(np.float64)
         return _pairs(coo.col, coo.row, weights), weights is not None, True
     found = _table(EDGES, edges)
