@@ -244,6 +244,17 @@ def test_weights_of_edges_are_used_or_that_is_said() -> None:
     assert sorted(set(small(epochs=2).fit(graph, label="topic").graph_.edge_weight.tolist())) == [1, 2]
 
 
+def test_a_model_of_weighted_edges_reads_a_matrix_of_ones_and_no_edges() -> None:
+    """Ones in a SciPy matrix are no weights in its table; a graph without edges has none either."""
+    ends = EDGES[1], EDGES[0]
+    ones, twos = (sp.coo_array((np.full(EDGES.shape[1], w), ends), shape=(SIZE, SIZE)) for w in (1.0, 2.0))
+    model = small(epochs=2).fit(X, MASKED, edges=twos)
+    assert np.allclose(model.predict_proba(X, edges=ones), model.predict_proba(), atol=1e-6)
+    alone = small(epochs=2).fit(NODES.assign(topic=TOPICS), PAIRS.assign(w=2.0), label="topic", weight="w")
+    assert np.isfinite(alone.predict_proba(NODES, edges=[])).all()
+    assert (model.predict_proba(X[:3], edges=[]) == model.predict_proba(X, edges=[])[:3]).all()
+
+
 def test_what_was_read_is_printed_where_one_asks(capsys: pytest.CaptureFixture[str]) -> None:
     fitted(epochs=1, verbose=1)
     said = capsys.readouterr().out

@@ -64,6 +64,7 @@ class TablePair:
 
     index_column   the index of a data frame: it may hold the ids, but is never a feature
     matrix         whether the nodes were a matrix, whose columns have no names
+    ones           whether every edge weighs one and has no weight for that: those of a SciPy matrix, or no edges at all
     """
 
     nodes: Table
@@ -73,6 +74,7 @@ class TablePair:
     label_column: str | None = None
     weight_column: str | None = None
     matrix: bool = False
+    ones: bool = False
 
 
 def load_pair(
@@ -97,6 +99,8 @@ def load_pair(
     """
     dropped = [drop] if isinstance(drop, str) else list(drop)
     label = label or pair.label_column
+    if pair.ones and schema is not None and schema.weight_column not in (None, *pair.edges.columns):
+        pair = replace(pair, edges=with_column(pair.edges, schema.weight_column, np.ones(pair.edges.rows)))
     with said_in_python(), nullcontext() if schema is None else as_trained(schema):
         id_column = id or pair.id_column
         undecided = id is None and (schema is None or schema.id_column not in pair.nodes.columns)
@@ -221,6 +225,7 @@ def table_pair(nodes: Any, edges: Any, task: str = "classification") -> TablePai
         index_column=index_name(nodes),
         weight_column=WEIGHT if weighted else None,
         matrix=by_row,
+        ones=not edge_table.rows or (numbers and not weighted),
     )
 
 
