@@ -255,6 +255,17 @@ def test_a_model_of_weighted_edges_reads_a_matrix_of_ones_and_no_edges() -> None
     assert (model.predict_proba(X[:3], edges=[]) == model.predict_proba(X, edges=[])[:3]).all()
 
 
+def test_edges_without_column_names_are_read_whatever_the_ends_were_called() -> None:
+    nodes = NODES.assign(topic=TOPICS)
+    model = small(epochs=2).fit(nodes, PAIRS.assign(kind=1), label="topic", source="from", target="to")
+    graph = nx.from_pandas_edgelist(PAIRS, "from", "to")
+    for edges in (list(PAIRS.itertuples(index=False, name=None)), PAIRS.to_numpy(), graph):
+        assert np.array_equal(model.predict_proba(NODES, edges=edges), model.predict_proba())
+    assert np.isfinite(model.predict_proba(NODES, edges=[])).all()
+    with pytest.raises(GWNError, match="unknown source column 'from'"):
+        model.predict(NODES, edges=PAIRS.set_axis(["source", "target"], axis=1))
+
+
 def test_what_was_read_is_printed_where_one_asks(capsys: pytest.CaptureFixture[str]) -> None:
     fitted(epochs=1, verbose=1)
     said = capsys.readouterr().out

@@ -64,6 +64,7 @@ class TablePair:
 
     index_column   the index of a data frame: it may hold the ids, but is never a feature
     matrix         whether the nodes were a matrix, whose columns have no names
+    named          whether the edges were a table, whose columns have names that a person gave
     ones           whether every edge weighs one and has no weight for that: those of a SciPy matrix, or no edges at all
     """
 
@@ -74,6 +75,7 @@ class TablePair:
     label_column: str | None = None
     weight_column: str | None = None
     matrix: bool = False
+    named: bool = False
     ones: bool = False
 
 
@@ -99,8 +101,11 @@ def load_pair(
     """
     dropped = [drop] if isinstance(drop, str) else list(drop)
     label = label or pair.label_column
-    if pair.ones and schema is not None and schema.weight_column not in (None, *pair.edges.columns):
-        pair = replace(pair, edges=with_column(pair.edges, schema.weight_column, np.ones(pair.edges.rows)))
+    if schema is not None and not pair.named:
+        source, target = SOURCE, TARGET
+    weighed = None if schema is None else schema.weight_column
+    if pair.ones and weighed is not None and weighed not in pair.edges.columns:
+        pair = replace(pair, edges=with_column(pair.edges, weighed, np.ones(pair.edges.rows)))
     with said_in_python(), nullcontext() if schema is None else as_trained(schema):
         id_column = id or pair.id_column
         undecided = id is None and (schema is None or schema.id_column not in pair.nodes.columns)
@@ -213,7 +218,7 @@ def table_pair(nodes: Any, edges: Any, task: str = "classification") -> TablePai
             raise GWNError("the PyG data object has its edges in it; leave edges out")
         return _pyg_pair(nodes, task)
     node_table, by_row = _node_table(nodes)
-    edge_table, weighted, numbers = _edge_table(edges, node_table.rows)
+    edge_table, weighted, numbers, named = _edge_table(edges, node_table.rows)
     if by_row or numbers:  # nothing to find out: these edges can only name rows
         node_table, id_column = _with_row_numbers(node_table)
     else:
@@ -225,6 +230,7 @@ def table_pair(nodes: Any, edges: Any, task: str = "classification") -> TablePai
         index_column=index_name(nodes),
         weight_column=WEIGHT if weighted else None,
         matrix=by_row,
+        named=named,
         ones=not edge_table.rows or (numbers and not weighted),
     )
 
@@ -307,23 +313,24 @@ def _node_table(nodes: Any) -> tuple[Table, bool]:
     return _in_memory(NODES, pa.table(columns)), True
 
 
-def _edge_table(edges: Any, nodes: int) -> tuple[Table, bool, bool]:
-    """The table, whether its column `weight` holds weights, and whether it can only name rows by their numbers."""
+def _edge_table(edges: Any, nodes: int) -> tuple[Table, bool, bool, bool]:
+    """The table; whether its column `weight` holds weights, whether it can only name rows by their numbers, and whether
+    a person gave its columns their names."""
     if edges is None:
-        return _pairs([], [], None), False, False
+        return _pairs([], [], None), False, False, False
     if _is_networkx(edges):
         table = _networkx_edges(edges)
-        return table, WEIGHT in table.columns, False
+        return table, WEIGHT in table.columns, False, False
     if hasattr(edges, "tocoo"):
         coo = entries_once(edges, nodes)
         weights = None if np.all(coo.data == 1) else coo.data.astype(np.float64)
-        return _pairs(coo.col, coo.row, weights), weights is not None, True
+        return _pairs(coo.col, coo.row, weights), weights is not None, True, False
     found = _table(EDGES, edges)
     if found is not None:
-        return found, False, False
+        return found, False, False, True
     listed = isinstance(edges, (list, tuple))
     if listed and not edges:
-        return _pairs([], [], None), False, False
+        return _pairs([], [], None), False, False, False
     try:
         array = as_array(edges)
     except (TypeError, ValueError):
@@ -337,7 +344,7 @@ def _edge_table(edges: Any, nodes: int) -> tuple[Table, bool, bool]:
     if array.shape == (2, 2) and not pairs:
         raise GWNError("a 2 x 2 array of edges can be read in two ways; give a table with columns source and target")
     source, target = array.T if pairs or array.shape[0] != 2 else array
-    return _pairs(source, target, None), False, False
+    return _pairs(source, target, None), False, False, False
 
 
 def _pairs(source: Any, target: Any, weights: Any) -> Table:
