@@ -565,6 +565,20 @@ def test_mistakes_are_said(call: Any, said: str) -> None:
     assert said in str(refused.value)
 
 
+@pytest.mark.parametrize("masked", ["X", "y", "column", "number"])
+def test_a_mask_is_not_lost_in_silence(masked: str) -> None:
+    cells = np.ma.masked_array(np.where(np.arange(SIZE) < 20, 9.0, Y), mask=np.arange(SIZE) < 20)
+    call = {
+        "X": lambda: small().fit(np.ma.column_stack([X, cells]), Y, edges=EDGES),
+        "y": lambda: small().fit(X, cells, edges=EDGES),
+        "column": lambda: small().fit({"a": X[:, 0], "b": cells}, Y, edges=EDGES),
+        "number": lambda: WaveRegressor("gwn-sym", epochs=1).fit(X, cells, edges=EDGES),
+    }[masked]
+    with pytest.raises(GWNError, match=r"a masked array of shape \(60,.*fill it first: NaN for a number"):
+        call()
+    assert small(epochs=2).fit(X, np.ma.masked_array(Y), edges=EDGES).graph_.labelled.all()
+
+
 def test_importing_gwn_waits_for_nothing_heavy() -> None:
     code = (
         "import sys, gwn; assert 'WaveClassifier' in dir(gwn); print({'torch', 'sklearn', 'pandas'} & {*sys.modules})"

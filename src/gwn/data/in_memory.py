@@ -258,7 +258,12 @@ def free_name(table: Table, name: str) -> str:
 
 
 def as_array(data: Any) -> NDArray[Any]:
-    """A tensor, list or array as NumPy, from whatever device it is on."""
+    """A tensor, list or array as NumPy, from whatever device it is on; one with masked cells would lose its mask."""
+    if isinstance(data, np.ma.MaskedArray) and np.ma.is_masked(data):
+        raise GWNError(
+            f"a masked array of shape {data.shape} was given; fill it first: NaN for a number that is not known, None "
+            "for anything else"
+        )
     if hasattr(data, "detach"):
         data = data.detach().cpu()
     return np.asarray(data)
@@ -366,7 +371,7 @@ def _table(path: Path, data: Any) -> Table | None:
         if isinstance(data, pa.Table):
             return _in_memory(path, data)
         if isinstance(data, Mapping):
-            return _in_memory(path, pa.table({str(name): _cells(np.asarray(cells)) for name, cells in data.items()}))
+            return _in_memory(path, pa.table({str(name): _cells(as_array(cells)) for name, cells in data.items()}))
         if hasattr(data, "__arrow_c_stream__"):
             return _in_memory(path, pa.table(data))
         if hasattr(data, "collect") and hasattr(data, "lazy"):
