@@ -201,6 +201,11 @@ CASES: dict[str, Case] = {
         r"a quotation mark that is never closed and swallows what follows; close it",
         {"nodes": NODES + 'd,1,"x"\n'},
     ),
+    "an empty line in one column": (
+        {"nodes": "topic\nx\n\ny\ny\n", "edges": "source,target\n0,1\n", "structural": "degree"},
+        r"nodes\.csv has one column, and line 3 is empty: write \"\" there where it is a row with an empty cell",
+        {"nodes": '\n\ntopic\n"x\n\n1"\n""\ny\ny\n\n', "edges": "source,target\n0,3\n", "structural": "degree"},
+    ),
     "one column of edges": ({"edges": "source\na\n"}, r"edges\.csv has 1 column; edges need two", {}),
     "edges without a header": (
         {"edges": "a,b\nb,c\n"},

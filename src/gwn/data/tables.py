@@ -350,6 +350,8 @@ def _read_csv(path: Path, head: bytes, header: bool) -> tuple[Any, str]:
     compressed = path.suffix.lower() == ".gz"
     require_text(path, head)
     separator, names = csv_layout(path, header)
+    if len(names) == 1:
+        _require_no_gap(path)
     table = _all_text(path, separator, names, header)
     if not set(names) >= set(table.column_names):  # a name goes over several lines, and its column was guessed at
         table = _all_text(path, separator, table.column_names, header)
@@ -381,6 +383,22 @@ def csv_layout(path: Path, header: bool) -> tuple[str, list[str]]:
         separator = "\t" if is_tabs else _separator("".join([*lines, *islice(file, FIRST_LINES)]))
     names = next(csv.reader([first], delimiter=separator))
     return separator, names if header else [f"column-{number}" for number in range(1, len(names) + 1)]
+
+
+def _require_no_gap(path: Path) -> None:
+    """Refuse an empty line between the rows of a table of one column: its reader would leave out the row."""
+    gap, begun, within = 0, False, False
+    with (gzip.open if path.suffix.lower() == ".gz" else open)(path, "rt", encoding="utf-8-sig", newline="") as file:
+        for number, line in enumerate(file, start=1):
+            if not within and not line.rstrip("\r\n"):
+                gap = gap or (number if begun else 0)
+            elif gap:
+                raise GWNError(
+                    f'{path} has one column, and line {gap} is empty: write "" there where it is a row with an empty '
+                    f"cell, or delete the line"
+                )
+            else:
+                begun, within = True, within ^ (line.count('"') % 2 == 1)
 
 
 def _separator(text: str) -> str:
