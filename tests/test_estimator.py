@@ -460,6 +460,14 @@ def test_both_read_what_the_other_wrote(tmp_path: Path, monkeypatch: pytest.Monk
         WaveClassifier.load(folder)
 
 
+def test_a_loaded_model_knows_which_columns_are_features(tmp_path: Path) -> None:
+    nodes = NODES.assign(topic=TOPICS, copied=Y).set_axis([f"row {row}" for row in range(SIZE)])
+    model = small(epochs=2).fit(nodes, PAIRS, label="topic", drop=["copied"])
+    loaded = WaveClassifier.load(model.save(tmp_path / "model"))
+    assert loaded.feature_names_in_.tolist() == model.feature_names_in_.tolist() == ["a", "b", "c"]
+    assert loaded.n_features_in_ == model.n_features_in_ == 3
+
+
 def test_no_flipped_bit_of_a_saved_model_is_silent(tmp_path: Path) -> None:
     """`load` refuses what is not as it was saved, its tables too, or nobody reads what was changed."""
     folder = small(epochs=2).fit(X, Y, edges=EDGES).save(tmp_path / "model")

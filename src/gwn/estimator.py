@@ -299,7 +299,7 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
             return
         schema, table = dataset.tables.schema, dataset.tables.table
         self.columns_ = pd.DataFrame(column_summary(schema, table))
-        used = [name for name in table.columns if name not in _special(schema, self.pair_, self.reading_)]
+        used = [name for name in table.columns if name not in _special(schema)]
         self.n_features_in_ = len(used)
         if not self.pair_.matrix:
             self.feature_names_in_ = np.array(used, dtype=object)
@@ -523,8 +523,6 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _special(schema: FeatureSchema, pair: TablePair, reading: Mapping[str, Any]) -> set[str | None]:
-    """Columns of the node table that are not features."""
-    dropped = reading.get("drop") or ()
-    dropped = [dropped] if isinstance(dropped, str) else dropped
-    return {schema.id_column, schema.label_column, pair.index_column, *dropped}
+def _special(schema: FeatureSchema) -> set[str | None]:
+    """Columns of the node table that are not features; the index of a data frame is left out as a column is."""
+    return {schema.id_column, schema.label_column, *(column.name for column in schema.columns if column.note == ASKED)}
