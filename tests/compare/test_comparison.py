@@ -135,6 +135,8 @@ def test_runs_on_one_published_split_are_judged(dataset: Dataset, tmp_path: Path
     assert rows["majority"].test is not None
     gap = rows["majority"].test["mean"] - rows["mlp"].test["mean"]
     assert rows["majority"].against["mean"] == pytest.approx(gap)
+    said = "published has one split, so 3 runs repeat it with other seeds: the interval is not that of 3 splits."
+    assert said in found.notes
 
 
 def test_a_comparison_on_other_published_splits_is_another_one(dataset: Dataset, tmp_path: Path) -> None:

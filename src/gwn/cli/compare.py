@@ -113,7 +113,7 @@ def print_comparison(found: Comparison) -> None:
     from gwn.training.metrics import METRICS
 
     metric = METRICS[found.metric]
-    title = f"{found.dataset}, {found.split} split, {metric.title}, means over {found.runs} splits"
+    title = f"{found.dataset}, {found.split} split, {metric.title}, means over {found.runs} run{'s' * (found.runs > 1)}"
     headings = ["model", "validation", "test", "95 %", "vs best", "trials", "time"]
     print_table(headings, [_line(row, row.model == found.best, metric) for row in found.rows], title)
     print_prose(found.verdict)

@@ -99,6 +99,7 @@ def train(
         from gwn.cli.progress import TrainingProgress
         from gwn.cli.source import OnFiles, how_it_was_read, open_source, print_summary, refuse_table_options
         from gwn.data import make_splits
+        from gwn.data.dataset import repeated_splits
         from gwn.models import model_spec
         from gwn.settings import find_tuned
         from gwn.trackers import tracking
@@ -127,13 +128,9 @@ def train(
         if not quiet and (decisions := how_it_was_read(origin)):
             print_prose(decisions, err=True)
         splits = make_splits(data, split, runs, seed)
-        if not quiet and (count := len(data.published.get(splits[0].kind, ()))) and runs > count:
-            few = "one split" if count == 1 else f"{count} splits"
-            print_prose(
-                f"gwn: {splits[0].kind} has {few}, so {runs} runs repeat {'it' if count == 1 else 'them'} with other "
-                f"seeds: the interval is not that of {runs} splits; --runs {count} takes each once",
-                err=True,
-            )
+        if not quiet and (repeated := repeated_splits(data, splits[0].kind, runs)):
+            count = len(data.published[splits[0].kind])
+            print_prose(f"gwn: {repeated}; --runs {count} takes each once", err=True)
         if not quiet and config.prior != "none" and data.metric == "roc-auc":
             print_prose(PRIOR_AND_ROC_AUC, err=True)
         if not quiet and data.tables is not None:

@@ -181,6 +181,7 @@ def tune(
 def _print_winner(data: Dataset, model: str, split: str, table: dict[str, Any]) -> None:
     """What won, what it had on validation and what on test."""
     from gwn.cli.train import format_summary
+    from gwn.data.dataset import repeated_splits
     from gwn.training.metrics import score_text
 
     search, final = table["search"], table["final"]
@@ -202,6 +203,8 @@ def _print_winner(data: Dataset, model: str, split: str, table: dict[str, Any]) 
         print_prose(f"test with fresh seeds: {format_summary({**summary, 'count': finished}, data.metric)}")
     if search["same_splits_as_final"]:
         print_prose("Note: the search used the same published splits (never their test nodes) with other model seeds")
+    if repeated := repeated_splits(data, split, final["runs"]):
+        print_prose(f"Note: {repeated}")
 
 
 def _as_given(source: GraphSource) -> str:

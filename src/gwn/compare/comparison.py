@@ -17,6 +17,7 @@ from gwn.compare.record import Record
 from gwn.compare.search import space_of
 from gwn.compare.verdict import against_best, by_reason, listed, sentence
 from gwn.data import Dataset, make_splits
+from gwn.data.dataset import repeated_splits
 from gwn.errors import GWNError
 from gwn.io import content_key, machine_lock
 from gwn.models import ModelSpec, model_spec
@@ -294,6 +295,7 @@ def judge(course: Course, runs: int, seconds: float, blend: Blend | None) -> Com
                 parameters=found[0]["parameters"] if found else 0,
             )
         )
+    repeated = repeated_splits(course.dataset, split.kind, runs)
     unjudged = [name for name in order if name != best and name not in differences]
     return Comparison(
         dataset=course.dataset.name,
@@ -316,7 +318,7 @@ def judge(course: Course, runs: int, seconds: float, blend: Blend | None) -> Com
             unjudged,
             (ahead, metric.text(means[ahead], 1)) if means[ahead] > means[best] else None,
         ),
-        notes=(*_effort(course), *course.notes),
+        notes=(*_effort(course), *course.notes, *([f"{repeated}."] if repeated else [])),
         predictor=_predictor(blend, course, titles, ahead),
     )
 

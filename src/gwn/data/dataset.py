@@ -131,6 +131,15 @@ def make_splits(dataset: Dataset, kind: str | None, runs: int, seed: int = 0) ->
     return [published[run % len(published)] for run in range(runs)]
 
 
+def repeated_splits(dataset: Dataset, kind: str, runs: int) -> str:
+    """What more runs than published splits are worth, in words; "" where each has a split of its own."""
+    count = len(dataset.published.get(kind, ()))
+    if not 0 < count < runs:
+        return ""
+    few, them = ("one split", "it") if count == 1 else (f"{count} splits", "them")
+    return f"{kind} has {few}, so {runs} runs repeat {them} with other seeds: the interval is not that of {runs} splits"
+
+
 def _require_labels(dataset: Dataset, split: Split) -> None:
     """Refuse a published split with nodes that nobody labelled: each would count as a wrong answer."""
     nodes = torch.cat([split.train, split.val, split.test])
