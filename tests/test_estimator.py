@@ -553,6 +553,8 @@ def test_classes_keep_their_type(tmp_path: Path) -> None:
         (lambda: small().fit(X, Y[:9], edges=EDGES), "60 nodes but 9 values of y"),
         (lambda: small().fit(X, np.zeros(SIZE), edges=EDGES), "only one class, '0'"),
         (lambda: small().fit(X, X[:, 0], edges=EDGES), "continuous"),
+        (lambda: small().fit(X, NAMES[Y].astype(bytes), edges=EDGES), "y holds bytes; give classes as text"),
+        (lambda: small().fit(X, Y.astype("timedelta64[D]"), edges=EDGES), "y holds durations; give classes as text"),
         (lambda: small().fit(X, np.column_stack([Y, Y]), edges=EDGES), "several classes a node"),
         (lambda: small().fit(NODES.assign(topic=TOPICS), TOPICS, edges=PAIRS), "leave it out with drop"),
         (lambda: small(validation=2).fit(X, Y, edges=EDGES), "between 0 and 1"),

@@ -103,8 +103,9 @@ def classes_of(y: Any, *, whole: bool = True, minus_one: bool = False) -> NDArra
     minus_one   whether -1 is a class, as it is in a column of a table
     """
     values = values_of(y)
-    if values.dtype.kind == "M":
-        raise GWNError("Unknown label type: y holds dates; give classes as text, for example y.astype(str)")
+    if values.dtype.kind not in "biufOUT":
+        held = {"M": "dates", "m": "durations", "S": "bytes"}.get(values.dtype.kind, str(values.dtype))
+        raise GWNError(f"Unknown label type: y holds {held}; give classes as text, for example y.astype(str)")
     if values.dtype.kind == "f":
         finite = values[np.isfinite(values)]
         if np.isinf(values).any() or (finite != np.floor(finite)).any():
