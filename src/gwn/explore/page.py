@@ -209,7 +209,7 @@ def _size(graph: Graph, drawn: Drawn) -> str:
     edges = f"{drawn.pairs.shape[1]:,} edge{'s' * (drawn.pairs.shape[1] != 1)} between them"
     if drawn.shown.numel() < drawn.pairs.shape[1]:
         edges += f", the strongest {drawn.shown.numel():,} of them drawn"
-    if alone := count - drawn.pairs.unique().numel():
+    if alone := int((torch.bincount(drawn.pairs.reshape(-1), minlength=count) == 0).sum()):
         edges += f"; {alone:,} without an edge, in rows below"
     return f"{nodes}, {edges}"
 
