@@ -59,13 +59,13 @@ def test_every_model_has_the_same_limits_and_the_winner_is_saved(dataset: Datase
     assert (result["model"], len(result["runs"])) == (found.predictor["members"][0]["model"], 3)
     assert result["settings_from"]["comparison"] == Path(found.record).parent.name
     assert {snapshot.phase for snapshot in snapshots} == {"searching", "final runs", "trying known labels", "blending"}
-    assert sum(" more on validation (95 % interval " in note for note in found.notes) == 2
+    assert sum(" on validation (95 % interval " in note for note in found.notes) == 2
 
 
 def test_known_labels_are_kept_where_validation_gains_more_than_its_interval(
     dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gains = iter([Gain(mean=0.1, low=0.05, high=0.15, count=2), Gain(mean=0.2, low=-0.1, high=0.5, count=2)])
+    gains = iter([Gain(mean=0.1, low=0.05, high=0.15, count=2), Gain(mean=-0.2, low=-0.5, high=0.1, count=2)])
     monkeypatch.setattr("gwn.compare.course.paired_gain", lambda changed, usual: next(gains))
     found = run(dataset, tmp_path, models=("mlp",))
     (row,) = found.rows
@@ -73,7 +73,7 @@ def test_known_labels_are_kept_where_validation_gains_more_than_its_interval(
     assert read_json(tmp_path / row.folder / "config.json")["training"]["labels"] == "masked"
     kept, refused = found.notes[-2:]
     assert kept == "MLP with known labels as input: 10.0 more on validation (95 % interval 5.0 to 15.0), kept."
-    assert refused.startswith("MLP with correct-and-smooth: 20.0 more")
+    assert refused.startswith("MLP with correct-and-smooth: 20.0 less on validation")
     assert refused.endswith(", not kept.")
 
 

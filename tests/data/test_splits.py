@@ -61,8 +61,14 @@ def test_what_is_set_aside_is_in_no_run() -> None:
 @pytest.mark.parametrize("labels", [[0, 1, 1], [0, 0, 1], [-1, 0, 1, 2]])
 def test_a_per_class_split_that_leaves_no_node_for_a_part_is_refused(labels: list[int]) -> None:
     assert not leaves_something(labels)
-    with pytest.raises(GWNError, match="leaves no node"):
+    with pytest.raises(GWNError, match=r"leaves no node for \w+; label more nodes or use 'stratified'"):
         per_class(torch.tensor(labels), 0)
+
+
+def test_a_split_is_not_the_remedy_for_itself() -> None:
+    nodes = torch.arange(2)
+    with pytest.raises(GWNError, match=r"split 'stratified' leaves no node for test; label more nodes$"):
+        Split(train=nodes[:1], val=nodes[1:], test=nodes[:0], kind="stratified", seed=0)
 
 
 @given(labels=LABELS, seed=st.integers(0, 1000))

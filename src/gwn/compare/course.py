@@ -448,7 +448,8 @@ class Course:
         )
         for name, (gain, answer) in gains.items():
             interval = f"95 % interval {text(gain.low or 0.0, 1)} to {text(gain.high or 0.0, 1)}"
-            says = f"{model_spec(best).title} with {name}: {text(gain.mean, 1)} more on validation ({interval})"
+            change = f"{text(abs(gain.mean), 1)} {'less' if gain.mean < 0 else 'more'} on validation"
+            says = f"{model_spec(best).title} with {name}: {change} ({interval})"
             self.notes.append(f"{says}, {'kept' if name == kept else 'not kept'}.")
             if name == kept:
                 self.measured[best], self.folders[best] = answer["runs"], answer["folder"]

@@ -60,7 +60,8 @@ class Split:
             nodes = getattr(self, part).to(torch.int64).sort().values
             may_be_empty = self.kind == EVERYONE or (part == "test" and WITHOUT_TEST.fullmatch(self.kind))
             if nodes.numel() == 0 and (part == "train" or not may_be_empty):
-                raise GWNError(f"split {self.kind!r} leaves no node for {part}; label more nodes or use 'stratified'")
+                other = " or use 'stratified'" if self.kind in ("per-class", "uniform") else ""
+                raise GWNError(f"split {self.kind!r} leaves no node for {part}; label more nodes{other}")
             object.__setattr__(self, part, nodes)
         everyone = torch.cat([self.train, self.val, self.test]).sort().values
         if bool((everyone.diff() == 0).any()):
