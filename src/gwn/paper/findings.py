@@ -130,9 +130,11 @@ def _copy_tuned(bank: nn.Module, peer: nn.Module) -> None:
     for mine, conv, residual in zip(bank.banks, peer.convs, peer.residuals, strict=True):  # type: ignore[arg-type]
         weights = conv.state_dict()
         carried = weights["lin_l.weight" if "lin_l.weight" in weights else "lin.weight"]
-        kept = residual.weight.data + weights.get("lin_r.weight", 0.0)
+        kept = weights.get("lin_r.weight", residual.weight.data)
         mine.linear.weight.data = torch.cat([carried, kept], 1)
         mine.bias.data = residual.bias.data
+        if mine.residual is not None:
+            mine.residual.data = residual.weight.data
     bank.head.load_state_dict(peer.head.state_dict())  # type: ignore[union-attr]
 
 
