@@ -160,6 +160,8 @@ _LARGE = Budget(trials=12, splits=1, short=True)
 _LONG = Budget(trials=4, splits=1, runs=5, epochs=300, patience=100, short=True)
 # With 512 channels, as the tuned classics have them there, one training takes ten minutes of a core.
 _WIDE = replace(_LONG, trials=2, runs=3)
+LARGE_UNIFORM_RUNS = 5
+"""Of "uniform" splits of large graphs, which have a search of "per-class" ones: their test parts are large."""
 
 BUDGETS: dict[str, Budget] = {
     **dict.fromkeys(("texas", "cornell", "wisconsin"), _WEBKB),
@@ -179,6 +181,8 @@ def budget_of(cell: Cell) -> Budget:
         return Budget(trials=GEOM_TRIALS, splits=found.splits)
     if cell.split == "published" and found is _LARGE:
         return _WIDE if cell.dataset in ("computers", "cs") else _LONG
+    if cell.split == "uniform" and found is _LARGE:
+        return replace(found, runs=LARGE_UNIFORM_RUNS)
     return found
 
 

@@ -68,6 +68,8 @@ def choose(cell: Cell, recipe: Recipe, place: Workplace, on_step: OnStep) -> Cho
     model = model_spec(recipe.model)
     if recipe.trials == 0:
         return Choice(settings=effective_settings(model, {}), training={}, search=None)
+    if recipe.split != cell.split and (found := _chosen_before(replace(cell, split=recipe.split), recipe, place)):
+        return found
     searches = [_search(cell, recipe, recipe.fixed, recipe.trials, place, on_step)]
     if recipe.on_rows:
         on_rows = replace(recipe, space=recipe.space + ON_ROWS)
@@ -85,6 +87,17 @@ def choose(cell: Cell, recipe: Recipe, place: Workplace, on_step: OnStep) -> Cho
     assert choice.search is not None
     choice.search["playoff"] = playoff
     return choice
+
+
+def _chosen_before(searched: Cell, recipe: Recipe, place: Workplace) -> Choice | None:
+    """What the same search chose for the cell of the split that it is scored on, where that was measured."""
+    record = read_cell(place.results, searched)
+    if record is None:
+        return None
+    stored = {**record["recipe"], "fixed": tuple(record["recipe"]["fixed"]), "runs": recipe.runs}
+    if Recipe(**stored) != recipe:
+        return None
+    return Choice(settings=record["settings"], training=record["training"], search=record["search"])
 
 
 def _chosen(search: Search, trials: list[FrozenTrial], best: FrozenTrial, tried: list[FrozenTrial]) -> Choice:

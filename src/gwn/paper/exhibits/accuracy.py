@@ -207,13 +207,12 @@ def uniform_table(results: Path, name: str, command: str, datasets: Sequence[str
         cells = [view(results, Cell.of(column, row)) for column in columns]
         rows.append((words(ROWS[row].title), *(cell.shown() for cell in cells)))
         records += [cell.flat() for cell in cells]
-        searched[row] = {column: cell for column, cell in zip(columns, cells, strict=True) if "uniform" not in column}
-    per_class = [column for column in columns if "uniform" not in column]
+        searched[row] = dict(zip(columns, cells, strict=True))
     return TableData(
         name=f"{name}-uniform",
         title='Two readings of "60/20/20": 60 % of N/C of every class, or 60 % of all nodes',
         caption=f"{PROTOCOL} Settings on uniform splits are those that a search on per-class splits found. "
-        f"{budget_caption(searched, per_class)}",
+        f"{budget_caption(searched, columns)}",
         columns=("model", *map(heading, columns)),
         rows=tuple(rows),
         command=command,
