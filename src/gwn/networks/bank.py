@@ -144,10 +144,13 @@ class WaveBank(nn.Module):
         return self._weighed([carried @ low, (z - carried) @ high, z @ own], z)
 
     def _weighed(self, parts: list[Tensor], z: Tensor | SparseMatrix) -> Tensor:
-        channels = torch.stack([self.activation(part) for part in parts], 1)
+        channels = [self.activation(part) for part in parts]
         assert self.gate is not None
         alpha = self.gate(channels) if isinstance(self.gate, ChannelGate) else torch.softmax(self.gate(z), 1)
-        return (alpha[:, :, None] * channels).sum(1)
+        # Not stacked: that, and the gradients of its slices, would move each channel several times more.
+        first, *others = [weight * h for weight, h in zip(alpha.split(1, 1), channels, strict=True)]
+        mixed: Tensor = sum(others, start=first)
+        return mixed
 
 
 class ChannelGate(nn.Module):
@@ -165,9 +168,10 @@ class ChannelGate(nn.Module):
         for norm in self.norms:
             norm.reset_parameters()  # type: ignore[operator]
 
-    def forward(self, channels: Tensor) -> Tensor:
-        scored = torch.stack([norm(channels[:, c]) for c, norm in enumerate(self.norms)], 1)
-        return torch.softmax(torch.sigmoid((scored * self.score).sum(-1)) @ self.mix / self.mix.shape[0], 1)
+    def forward(self, channels: list[Tensor]) -> Tensor:
+        """Weights [N, C] of channels [N, f]."""
+        scored = [(norm(h) * score).sum(-1) for norm, h, score in zip(self.norms, channels, self.score, strict=True)]
+        return torch.softmax(torch.sigmoid(torch.stack(scored, 1)) @ self.mix / self.mix.shape[0], 1)
 
 
 class BankGWN(nn.Module):
