@@ -145,6 +145,26 @@ def test_a_corrected_cell_is_searched_under_its_prior_and_repeats_to_the_bit(mea
 
 
 @two_runs
+def test_uniform_splits_take_the_settings_of_the_search_on_per_class_ones_from_its_record(
+    place: Workplace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The study need not be on this machine; a search with another plan is another search."""
+    searched = measure_cell(replace(MLP, split="per-class"), place)
+    uniform = replace(MLP, split="uniform")
+    with monkeypatch.context() as without:
+        without.setattr(gwn.paper.measure, "run_search", None)
+        record = measure_cell(uniform, place)
+        assert [record[part] for part in ("settings", "training", "search")] == [
+            searched[part] for part in ("settings", "training", "search")
+        ]
+        assert (record["split"], searched["split"]) == ("uniform", "per-class")
+        cell_file(place.results, uniform).unlink()
+        without.setitem(BUDGETS, "csbm", replace(BUDGET, trials=4))
+        with pytest.raises(TypeError):
+            measure_cell(uniform, place)
+
+
+@two_runs
 def test_every_tau_has_as_many_trials_of_its_own(place: Workplace) -> None:
     cell = Cell(dataset="csbm", split="stratified", row="gwn-sym", tau=5.0)
     record = measure_cell(cell, place)

@@ -221,7 +221,15 @@ def recipe_of(cell: Cell) -> Recipe:
     row, budget = lookup("row", cell.row, ROWS), budget_of(cell)
     searched_on = "per-class" if cell.split == "uniform" else cell.split
     if row.name == "majority":
-        return Recipe(model=row.name, split=searched_on, space="peers", trials=0, search_splits=1, prior=cell.prior)
+        return Recipe(
+            model=row.name,
+            split=searched_on,
+            space="peers",
+            trials=0,
+            search_splits=1,
+            runs=budget.runs,
+            prior=cell.prior,
+        )
     fixed: tuple[str, ...] = () if cell.prior == "none" else (f"prior={cell.prior}",)
     short = budget.short and row.name in ("gwn-sym", "gwn-fa", "gwn-plus")
     if row.name == "gwn-sym" and budget.short:
