@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch_geometric import nn as pyg
 
 from gwn.dropout import dropout
-from gwn.models.peers.layers import attention_product, graph_of
+from gwn.models.peers.layers import attention_product, edge_ends, graph_of
 from gwn.networks.feedforward import Linear, drop_features
 from gwn.sparse import SparseMatrix
 
@@ -19,7 +19,8 @@ class FAConv(pyg.FAConv):  # type: ignore[misc]
 
     def propagate(self, edge_index: SparseMatrix, x: Tensor, alpha: tuple[Tensor, Tensor], **others: Any) -> Tensor:
         pattern = edge_index.pattern
-        score = alpha[0].squeeze(-1).index_select(0, pattern.col) + alpha[1].squeeze(-1).index_select(0, pattern.row)
+        row, col = edge_ends(pattern)
+        score = alpha[0].squeeze(-1).index_select(0, col) + alpha[1].squeeze(-1).index_select(0, row)
         values = dropout(score.tanh(), self.dropout, self.training) * edge_index.values
         return attention_product(pattern, values, x)
 

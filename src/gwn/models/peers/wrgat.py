@@ -16,7 +16,7 @@ from torch_geometric.utils import softmax
 from gwn.adjacency import adjacency_of
 from gwn.dropout import dropout
 from gwn.errors import GWNError
-from gwn.models.peers.layers import attention_product, sparse_matrix
+from gwn.models.peers.layers import attention_product, edge_ends, sparse_matrix
 from gwn.models.peers.precompute_cache import Arrays, announced, cached_by_graph, cached_on_disk, require_at_most
 from gwn.networks.feedforward import Linear, drop_features
 from gwn.sparse import SparseMatrix
@@ -55,9 +55,9 @@ class RelationalAttention(nn.Module):
         out: Tensor = self.root(h)
         parts = self.maps(h).chunk(self.relations, dim=1)
         for graph, part, target, source in zip(graphs, parts, self.target, self.source, strict=True):
-            row, col = graph.pattern.row, graph.pattern.col
+            row, col = edge_ends(graph.pattern)
             score = (part @ target).index_select(0, row) + (part @ source).index_select(0, col)
-            share = softmax(F.leaky_relu(score, 0.2), row.long(), num_nodes=len(out))
+            share = softmax(F.leaky_relu(score, 0.2), row, num_nodes=len(out))
             values = share * graph.values
             if self.reference:
                 values = values / torch.bincount(row, minlength=len(out)).index_select(0, row)
