@@ -87,7 +87,7 @@ def test_a_column_with_few_models_is_no_victory(tmp_path: Path) -> None:
 
 
 def test_cells_that_were_searched_in_an_earlier_space_are_counted(tmp_path: Path) -> None:
-    current = SPACES["peers"].key(model_spec("acm-gcn"))
+    current, on_rows = (SPACES[space].key(model_spec("acm-gcn")) for space in ("peers", "peers-normalized"))
     record = {
         "recipe": {"trials": 4, "search_splits": 1, "space": "peers"},
         "config": {"epochs": 9, "patience": 9},
@@ -95,12 +95,14 @@ def test_cells_that_were_searched_in_an_earlier_space_are_counted(tmp_path: Path
         "runs": [{"split_hash": "s", "seed": 0, "status": "ok", "test": 0.8, "seconds": 1.0, "split_sizes": [9, 9, 9]}],
     }
     cell = Cell.of("cora.per-class", "acm-gcn")
-    for key, settings, said in (
-        (current, {"reference": True}, ""),
-        ("another", {"reference": True}, "1 of 1 cells were searched in an earlier space ("),
-        ("another", {}, "1 of 1 cells were searched in an earlier space, 1 of them with the network of a peer's paper"),
+    earlier = "1 of 1 cells were searched in an earlier space"
+    for space, key, settings, said in (
+        ("peers", current, {"reference": True}, ""),
+        ("peers-normalized", on_rows, {"reference": True}, ""),
+        ("peers", "another", {"reference": True}, f"{earlier} ("),
+        ("peers", "another", {}, f"{earlier}, 1 of them with the network of a peer's paper"),
     ):
-        write_cell(tmp_path, cell, {**record, "settings": settings, "search": {"space_key": key}})
+        write_cell(tmp_path, cell, {**record, "settings": settings, "search": {"space": space, "space_key": key}})
         found = verdict(tmp_path)
         assert said in found
         assert bool(said) == ("earlier space" in found)
