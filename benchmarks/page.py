@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmarks.harness import read_report
 from gwn.io import write_atomic
-from gwn.paper.documents import fill
+from gwn.pages.markdown import fill
 
 Parts = Mapping[str, Mapping[str, Any]]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmarks.harness import SIGNS, readable
 from benchmarks.page import Page, Parts
-from gwn.paper.documents import markdown_table
+from gwn.pages.markdown import markdown_table
 
 BENCH = Path("results/bench")
 WORDS = dict(zip(SIGNS, ("at least", "more than", "at most", "less than"), strict=True))

@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmarks.harness import readable
 from benchmarks.page import Page, Parts
-from gwn.paper.documents import markdown_table
+from gwn.pages.markdown import markdown_table
 
 ARC = 8
 """Bytes of an entry of S: column number and value."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from benchmarks.harness import readable
 from benchmarks.page import Page, Parts
 from benchmarks.tables import BASELINES
-from gwn.paper.documents import markdown_table
+from gwn.pages.markdown import markdown_table
 
 NOT_YET = "*Not measured yet: run `make bench-tables`.*"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gwn.io import write_atomic
-from gwn.paper.documents import fill, markdown_table
+from gwn.pages.markdown import fill, markdown_table
 
 from .__main__ import together
 

@@ -3,11 +3,9 @@ gwn.paper.documents`."""
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from itertools import product
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -18,35 +16,21 @@ from gwn.data.download import on_disk
 from gwn.errors import GWNError
 from gwn.io import write_atomic
 from gwn.models import model_spec
+from gwn.pages.markdown import fill, markdown_table
 from gwn.paper.budget import budget_caption, heading
-from gwn.paper.cell import BEST, OURS, PAPERS_OWN, ROWS, TAUS, Cell
-from gwn.paper.compare import View, view
+from gwn.paper.cell import BEST, OURS, PAPERS_OWN, ROWS, Cell
+from gwn.paper.compare import View
 from gwn.paper.curve_data import CurveData
 from gwn.paper.exhibit import Context, figure_path
 from gwn.paper.exhibits import EXHIBITS, beyond
 from gwn.paper.exhibits.accuracy import COLUMNS, ranks_of, views
-from gwn.paper.printed import PaperValue, elsewhere, paper_value
+from gwn.paper.printed import PaperValue, elsewhere
+from gwn.paper.protocol_page import classics, headline
 from gwn.paper.records import read_cells
 from gwn.paper.table import TableData, to_markdown
 from gwn.paper.verdict import MANY_TESTED, above_twin, all_cells, ranking, reservations, telling, worth_of_edges
 from gwn.paper.verdict import standing as standing_of
 from gwn.tuning.spaces import SPACES
-
-
-def fill(page: str, command: str, name: str, content: str) -> str:
-    """The page with `content` between the marks of the part `name`, which `command` makes."""
-    start = f"<!-- generated: {command} ({name}) -->"
-    pattern = re.compile(re.escape(start) + r"\n.*?<!-- end -->", re.DOTALL)
-    if len(pattern.findall(page)) != 1:
-        raise GWNError(f"the page has no place for the table {name!r}: it needs the lines {start} and <!-- end -->")
-    return pattern.sub(lambda _: f"{start}\n{content.strip()}\n<!-- end -->", page)
-
-
-def markdown_table(rows: list[list[str]]) -> str:
-    """The first row is the heading."""
-    lines = ["| " + " | ".join(row) + " |" for row in rows]
-    return "\n".join([lines[0], "|" + "---|" * len(rows[0]), *lines[1:]])
-
 
 COMMAND = "python -m gwn.paper.documents"
 README, PAGE, PROTOCOL = Path("README.md"), Path("docs/results.md"), Path("docs/protocol.md")
@@ -334,40 +318,10 @@ def _newer(figure: CurveData, results: Path) -> str:
     return f"{len(newer)} cells of its columns were measured after it. " if newer else ""
 
 
-def headline(results: Path) -> str:
-    """What it is worth to take the best of the five tau rows by test score, and what it does not explain."""
-    worth, unexplained = dict[str, float](), list[float]()
-    for table, columns in COLUMNS.items():
-        for row, column in product(PAPERS_OWN, columns):
-            of_taus = [view(results, Cell.of(column, row, tau)) for tau in TAUS]
-            scores = [
-                (cell.record["summary"]["val"]["mean"], cell.test["mean"])
-                for cell in of_taus
-                if cell.record is not None and cell.test is not None
-            ]
-            if len(scores) < len(TAUS):
-                continue
-            best = max(test for _, test in scores)
-            worth[f"{ROWS[row].title} on {heading(column)}"] = best - max(scores)[1]
-            if (paper := paper_value(table, row, column)) is not None:
-                unexplained.append(paper.mean - best)
-    if not worth:
-        return "Not measured yet."
-    most = max(worth, key=lambda name: worth[name])
-    said = (
-        f"Over {len(worth)} networks and columns with all five, the best of the five by test is on average "
-        f"{mean(worth.values()):.2f} points above the one that validation of the same runs chooses, at most "
-        f"{worth[most]:.1f} ({most})."
-    )
-    if unexplained:
-        said += f" The paper's figures are on average {mean(unexplained):.1f} points above that best one."
-    return said
-
-
 PARTS: dict[Path, dict[str, Callable[[Path], str]]] = {
     README: {"verdict": verdict},
     PAGE: {"summary": summary, "figures": figures_page, "tables": results_page},
-    PROTOCOL: {"headline": headline},
+    PROTOCOL: {"headline": headline, "classics": classics},
 }
 
 

@@ -20,10 +20,10 @@ from torch import Tensor
 from gwn.data import load_dataset, make_splits
 from gwn.io import read_json, write_atomic, write_json
 from gwn.models import model_spec
+from gwn.pages.markdown import fill, markdown_table
 from gwn.paper.budget import heading
 from gwn.paper.cell import Cell
 from gwn.paper.compare import outcome
-from gwn.paper.documents import fill, markdown_table
 from gwn.paper.exhibits.accuracy import WEBKB
 from gwn.paper.records import RESULTS, read_cells
 from gwn.training import TrainConfig, build_network, fit, seed_everything

@@ -14,11 +14,11 @@ from torch import nn
 from gwn.data.homophily import homophily
 from gwn.io import write_atomic
 from gwn.models import model_spec
+from gwn.pages.markdown import fill, markdown_table
 from gwn.paper.budget import heading
 from gwn.paper.cell import BEST, ROWS, TAUS, Cell
 from gwn.paper.compare import View, outcome, paired, view
 from gwn.paper.curve_data import Axis, CurveData, Panel, Series, numbers
-from gwn.paper.documents import fill, markdown_table
 from gwn.paper.exhibits.accuracy import COLUMNS, WEBKB
 from gwn.paper.exhibits.beyond import COLUMNS as BEYOND
 from gwn.paper.exhibits.shift import COLUMNS as SHIFTED

@@ -12,8 +12,8 @@ from gwn.data import load_dataset
 from gwn.io import write_atomic
 from gwn.laplacians import FixedOperator, Step
 from gwn.networks import GWN
+from gwn.pages.markdown import fill, markdown_table
 from gwn.paper.cell import TAUS
-from gwn.paper.documents import fill, markdown_table
 from gwn.schemes import Bessel, Leapfrog, Newmark, Scheme, count_steps, integrate
 from gwn.schemes.bessel import series_terms
 from gwn.stability import analyse

@@ -33,12 +33,12 @@ def norm_layer(norm: str, channels: int) -> nn.Module:
 class TunedGNN(nn.Module):
     """`H(l+1) = dropout(relu(norm(CONV(H(l)) + H(l) W_res(l))))`, `Y = H(L) W`.
 
-    The paper searches layers, width, dropout, normalisation ("batch", "layer", "none") and residual for every dataset.
-    The defaults are its GraphSAGE row for Squirrel, for all three: three layers of 256, dropout 0.7, batch
-    normalisation, residual connections. As published the features are not dropped and GAT has one head; unlike the
-    published GAT ours keeps the self-loops of the GAT paper. A bias that batch normalisation would subtract again is
-    left out. `reference`, the default of GraphSAGE on the shelf, has the node itself in its mean, as the published code
-    does; `reference=false` has the neighbours alone, as the paper. For GCN and GAT both are the same.
+    The paper searches layers, width, dropout, normalisation ("batch", "layer", "none") and residual for every
+    dataset. The defaults are its GraphSAGE row for Squirrel, for all three: three layers of 256, dropout 0.7, batch
+    normalisation, residual connections. As published the features are not dropped, GAT has one head, and a node is
+    its own neighbour in the GCN and the GAT. A bias that batch normalisation would subtract again is left out.
+    `reference`, the default of GraphSAGE on the shelf, has the node itself in its mean, as the published code does;
+    `reference=false` has the neighbours alone, as the paper. For GCN and GAT both are the same.
     """
 
     def __init__(
