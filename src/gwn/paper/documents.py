@@ -111,7 +111,7 @@ def _earlier(results: Path) -> list[str]:
     paper = f", {former} of them with the network of a peer's paper where its authors run another" if former else ""
     return [
         f"{len(earlier)} of {len(records)} cells were searched in an earlier space{paper} "
-        "([protocol](docs/protocol.md#search))."
+        "([protocol](docs/protocol.md#where-searches-begin-and-what-was-known-by-then))."
     ]
 
 
