@@ -5,12 +5,13 @@ import math
 import pytest
 import torch
 import torch.nn.functional as F
+from torch import Tensor
 
 from gwn.errors import GWNError
 from gwn.models import model_spec
 from gwn.models.peers.acm_gcn import ACMGCN
 from gwn.models.peers.tuned import TunedGNN
-from gwn.networks.bank import BankGWN
+from gwn.networks.bank import BankGWN, ChannelGate
 from gwn.training.config import parse_settings
 from seeds import reseed
 
@@ -124,6 +125,23 @@ def test_every_weight_gets_the_right_gradient(structure: str, gate: str) -> None
             down = model(X, EDGES).square().mean()
             parameter[place] += h
         assert torch.isclose((up - down) / (2 * h), parameter.grad[place], rtol=1e-4, atol=1e-9), name
+
+
+def test_a_gate_learns_with_the_bits_that_cells_were_measured_with() -> None:
+    """Scored channel by channel, five classes had other bits, and 26 measured cells could not be repeated."""
+    reseed(0)
+    gate, channels = ChannelGate(4, 5), [torch.randn(183, 5) for _ in range(4)]
+    gate.reset_parameters()
+    wanted = torch.randn(183, 4)
+
+    def gradients(alpha: Tensor) -> tuple[Tensor, ...]:
+        return torch.autograd.grad((alpha * wanted).sum(), (gate.score, gate.mix))
+
+    stacked = torch.stack(channels, 1)
+    scored = torch.stack([norm(stacked[:, c]) for c, norm in enumerate(gate.norms)], 1)
+    expected = torch.softmax(torch.sigmoid((scored * gate.score).sum(-1)) @ gate.mix / 4, 1)
+    for mine, theirs in zip(gradients(gate(channels)), gradients(expected), strict=True):
+        assert torch.equal(mine, theirs)
 
 
 def test_a_structure_belongs_to_its_graph() -> None:

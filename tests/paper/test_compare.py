@@ -67,6 +67,15 @@ def test_a_cell_of_which_one_run_finished_has_no_figure() -> None:
     assert seen.shown().lines == ("9 of 10 diverged", "paper 70.00")
 
 
+def test_the_interval_of_a_cell_is_todays_and_not_the_one_that_was_stored_with_it() -> None:
+    """A hundred records are older than Wilson's interval; their Student's stood in the same tables, twice as narrow."""
+    seen = measured([0.8, 0.82, 0.84])
+    shown = seen.shown().lines
+    assert seen.record is not None
+    seen.record["summary"]["test"] |= {"low": 0.8199, "high": 0.8201}
+    assert seen.shown().lines == shown
+
+
 def test_average_ranks_with_ties_and_missing_cells() -> None:
     scores = {
         "a": {"x": 90.0, "y": 80.0, "z": 1.0},

@@ -29,6 +29,16 @@ from gwn.tuning.spaces import SPACES
 ROOT = Path(__file__).parents[2]
 
 
+def two_runs(test: float, val: float = 0.8) -> dict[str, Any]:
+    """What a record has of two runs with this test score."""
+    runs = [
+        {"split_hash": "s", "seed": seed, "status": "ok", "test": test, "seconds": 1.0, "split_sizes": [9, 9, 9]}
+        for seed in range(2)
+    ]
+    summary = {"test": {"mean": test}, "val": {"mean": val}, "diverged": 0}
+    return {"metric": "accuracy", "runs": runs, "summary": summary}
+
+
 @pytest.mark.parametrize("page", sorted(PARTS), ids=str)
 def test_pages_agree_with_the_results(page: Path, data_root: Path) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
@@ -75,13 +85,11 @@ def test_without_results_nothing_is_claimed(tmp_path: Path) -> None:
 
 
 def test_a_column_with_few_models_is_no_victory(tmp_path: Path) -> None:
-    summary = {"test": {"mean": 0.8, "sd": 0.01, "low": 0.79, "high": 0.81}, "diverged": 0}
-    runs = [{"split_hash": "s", "seed": 0, "status": "ok", "test": 0.8, "seconds": 1.0, "split_sizes": [9, 9, 9]}]
     record = {"recipe": {"trials": 4, "search_splits": 1}, "config": {"epochs": 9, "patience": 9}, "search": None}
     for measured in (beyond.ROWS[:3], beyond.ROWS):
         for row in measured:
             cell = Cell.of("photo.published", row)
-            write_cell(tmp_path, cell, {**record, "settings": {}, "runs": runs, "summary": summary})
+            write_cell(tmp_path, cell, {**record, **two_runs(0.8), "settings": {}})
         said = "Beyond the paper, on 1 columns" in verdict(tmp_path)
         assert said == (measured == beyond.ROWS)
 
@@ -91,8 +99,7 @@ def test_cells_that_were_searched_in_an_earlier_space_are_counted(tmp_path: Path
     record = {
         "recipe": {"trials": 4, "search_splits": 1, "space": "peers"},
         "config": {"epochs": 9, "patience": 9},
-        "summary": {"test": {"mean": 0.8, "sd": 0.01, "low": 0.79, "high": 0.81}, "diverged": 0},
-        "runs": [{"split_hash": "s", "seed": 0, "status": "ok", "test": 0.8, "seconds": 1.0, "split_sizes": [9, 9, 9]}],
+        **two_runs(0.8),
     }
     cell = Cell.of("cora.per-class", "acm-gcn")
     earlier = "1 of 1 cells were searched in an earlier space"
@@ -112,12 +119,7 @@ def test_the_worth_of_choosing_tau_by_test_is_what_validation_would_not_have_cho
     assert headline(tmp_path) == "Not measured yet."
     for place, tau in enumerate(TAUS):
         test = 0.80 if place == 1 else 0.75
-        summary = {
-            "test": {"mean": test, "sd": 0.0, "low": test, "high": test},
-            "val": {"mean": 0.9 if place == 2 else 0.8},
-            "diverged": 0,
-        }
-        record: dict[str, Any] = {"summary": summary, "runs": [], "search": None, "settings": {}, "config": {}}
+        record = {**two_runs(test, val=0.9 if place == 2 else 0.8), "search": None, "settings": {}, "config": {}}
         write_cell(tmp_path, Cell.of("texas.geom", "gwn-sym", tau), record)
     assert headline(tmp_path).startswith(
         "Over 1 networks and columns with all five, the best of the five by test is on average 5.00 points above"
@@ -133,11 +135,7 @@ def test_the_verdict_in_readme_is_at_most_ten_lines() -> None:
 def test_what_validation_promised_is_set_against_the_test_scores(tmp_path: Path) -> None:
     assert validation_optimism(tmp_path) == []
     for row, (searched, won, test) in {"mlp": (0.9, 0.8, 0.8), "gcn": (0.8, 0.7, 0.6), "gat": (0.9, None, 0.5)}.items():
-        record = {
-            "search": {"validation": searched, "playoff": {"won": won}},
-            "summary": {"test": {"mean": test, "sd": 0.0, "low": test, "high": test}},
-            "runs": [],
-        }
+        record = {"search": {"validation": searched, "playoff": {"won": won}}, **two_runs(test)}
         write_cell(tmp_path, Cell(dataset="texas", split="geom", row=row), record)
     (line,) = validation_optimism(tmp_path)
     assert "over 2 cells" in line

@@ -11,6 +11,7 @@ import torch
 import gwn.paper.epoch_rule as epoch_rule
 from gwn.paper.cell import Cell
 from gwn.paper.epoch_rule import PAGE, block, gather, measure, read_evidence, rewritten
+from gwn.paper.records import write_cell
 from gwn.training.metrics import cross_fitted
 
 ROOT = Path(__file__).parents[2]
@@ -57,3 +58,13 @@ def test_a_cell_that_was_measured_anew_is_tried_anew(tmp_path: Path, monkeypatch
     record["created"] = "after"
     assert len(list(gather(tmp_path, 60.0))) == 1
     assert len(list(gather(tmp_path, 60.0))) == 0
+
+
+def test_cells_that_were_searched_anew_since_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half of the evidence was of settings that no table has any more, and the page did not say so."""
+    tried = {**RECORD, "created": "before"}
+    monkeypatch.setattr(epoch_rule, "small_cells", lambda _: [(CELL, tried)])
+    assert len(list(gather(tmp_path, 60.0))) == 1
+    for created, said in (("before", False), ("after", True)):
+        write_cell(tmp_path, CELL, {**RECORD, "created": created})
+        assert ("; 1 of 1 cells were searched anew since." in block(tmp_path)) == said

@@ -170,8 +170,10 @@ class ChannelGate(nn.Module):
 
     def forward(self, channels: list[Tensor]) -> Tensor:
         """Weights [N, C] of channels [N, f]."""
-        scored = [(norm(h) * score).sum(-1) for norm, h, score in zip(self.norms, channels, self.score, strict=True)]
-        return torch.softmax(torch.sigmoid(torch.stack(scored, 1)) @ self.mix / self.mix.shape[0], 1)
+        # Stacked: channel by channel the gradient of `score` is the same sum in another order, and so other bits, where
+        # f is no whole number of the processor's vectors, such as the classes of a last bank.
+        scored = torch.stack([norm(h) for norm, h in zip(self.norms, channels, strict=True)], 1)
+        return torch.softmax(torch.sigmoid((scored * self.score).sum(-1)) @ self.mix / self.mix.shape[0], 1)
 
 
 class BankGWN(nn.Module):

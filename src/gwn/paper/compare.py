@@ -16,7 +16,7 @@ from gwn.pages.table import NOT_MEASURED, TableCell
 from gwn.paper.cell import ROWS, Cell
 from gwn.paper.printed import PaperValue
 from gwn.paper.records import read_cell
-from gwn.training.result import Summary
+from gwn.training.result import Summary, summarise
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,11 +30,15 @@ class View:
     @property
     def test(self) -> Mapping[str, float] | None:
         """Mean, sd, low and high of the test score over the final runs that finished; None where fewer than two did:
-        one run has no interval, so nothing can be said of it."""
-        found = None if self.record is None else self.record["summary"]["test"]
-        if found is None or found["low"] is None:
+        one run has no interval, so nothing can be said of it.
+
+        The interval is computed here: records that are older than `summarise` of today have another kind in their
+        summary, and a table has one kind."""
+        runs = [] if self.record is None else [run for run in self.record["runs"] if run["status"] == "ok"]
+        found = summarise([run["test"] for run in runs], [run["split_sizes"][2] for run in runs])
+        if found is None or found.sd is None or found.low is None or found.high is None:
             return None
-        return {name: 100 * found[name] for name in ("mean", "sd", "low", "high")}
+        return {"mean": 100 * found.mean, "sd": 100 * found.sd, "low": 100 * found.low, "high": 100 * found.high}
 
     @property
     def scores(self) -> dict[tuple[str, int], float]:

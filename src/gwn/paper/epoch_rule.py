@@ -25,7 +25,7 @@ from gwn.paper.budget import heading
 from gwn.paper.cell import Cell
 from gwn.paper.compare import outcome
 from gwn.paper.exhibits.accuracy import WEBKB
-from gwn.paper.records import RESULTS, read_cells
+from gwn.paper.records import RESULTS, read_cell, read_cells
 from gwn.training import TrainConfig, build_network, fit, seed_everything
 from gwn.training.metrics import cross_fitted
 from gwn.training.result import summarise
@@ -116,7 +116,18 @@ def block(results: Path) -> str:
     said = (
         f"the rule of new searches should be `{chosen}`" if chosen else "the two are not told apart, so `score` stays"
     )
-    return f"{markdown_table(rows)}\n\nOver the columns {said}. The settings are those of searches under `score`."
+    return (
+        f"{markdown_table(rows)}\n\nOver the columns {said}. The settings are those of searches under `score`"
+        f"{_of_former_settings(results)}."
+    )
+
+
+def _of_former_settings(results: Path) -> str:
+    """How many cells were measured anew since they were tried here; nothing where none was."""
+    tried = read_evidence(results)
+    records = {name: read_cell(results, Cell.parse(name)) for name in tried}
+    former = sum(record is not None and record["created"] != tried[name].get("of") for name, record in records.items())
+    return f"; {former} of {len(tried)} cells were searched anew since" if former else ""
 
 
 def rewritten(text: str, results: Path = RESULTS) -> str:
