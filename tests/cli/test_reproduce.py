@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from commands import Command
+from gwn.paper.cell import Cell
+from gwn.paper.records import write_cell
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +33,15 @@ def test_a_cell_is_measured_shown_and_repeated(tmp_path: Path, data_root: Path, 
     mean = f"{100 * record['summary']['test']['mean']:.2f}"
     assert mean in first.stdout
     again = command("reproduce", "--cell", "texas/geom/majority", "--repeat")
-    assert "every run identical" in again.stdout
+    assert "every run identical, to the bit of its weights" in again.stdout
+    place = tmp_path / "results"
+    for run in record["runs"]:
+        run["weights_sha256"] = "of another processor"
+    record["environment"]["processor"] = "a slower one"
+    del record["sha256"]
+    write_cell(place, Cell.parse("texas/geom/majority"), record)
+    again = command("reproduce", "--cell", "texas/geom/majority", "--repeat")
+    assert "every test score identical, weights to rounding (processor was a slower one, is " in again.stdout
     table = command("reproduce", "table-heterophilic", "--no-compute", "--format", "csv", "--out", "tables")
     assert table.returncode == 0, table.stderr
     text = (tmp_path / "tables/table-heterophilic.csv").read_text()

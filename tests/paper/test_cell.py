@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,8 @@ from gwn.paper.records import cell_file, read_cell
 from gwn.training.prior import PRIORS
 from gwn.tuning import SPACES
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "results"
+ROOT = Path(__file__).parents[2]
+GOLDEN = ROOT / "tests" / "golden" / "results"
 PAPER = Path(__file__).parents[3] / "shared" / "paper.tex"
 
 
@@ -120,3 +122,16 @@ def test_every_printed_figure_stands_in_the_paper() -> None:
         assert mean in source, mean
         if rest and "." in rest[0]:
             assert re.search(rf"{re.escape(mean)} *(\\\(\\pm\\\)|±) *{re.escape(rest[0])}", source), (mean, rest)
+
+
+def test_measured_uniform_splits_have_the_settings_that_were_chosen_on_per_class_ones() -> None:
+    results, compared = ROOT / "results", 0
+    for path in results.glob("cells/*/uniform/*.json"):
+        cell = Cell.parse(path.relative_to(results / "cells").with_suffix("").as_posix())
+        searched, measured = read_cell(results, replace(cell, split="per-class")), read_cell(results, cell)
+        assert searched is not None
+        assert measured is not None
+        for part in ("settings", "training"):
+            assert measured[part] == searched[part], f"{cell.name} has not the settings of today's search"
+        compared += 1
+    assert compared > 50

@@ -111,4 +111,5 @@ def test_environment_names_what_can_change_a_figure() -> None:
     assert found["versions"]["torch"] == torch.__version__
     assert found["versions"]["graph-wave-networks"] != "not installed"
     assert found["device"] == "cpu"
+    assert found["processor"].endswith(torch.backends.cpu.get_cpu_capability())
     json.dumps(found)

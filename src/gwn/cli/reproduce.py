@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -135,9 +136,13 @@ def _print_cell(cell: Cell, place: Workplace, repeat: bool) -> None:
         from gwn.paper.measure import repeat_cell
 
         again = repeat_cell(cell, place)
-        then, now = ([run["test"] for run in record["runs"]] for record in (shown.record or {}, again))
-        if then == now:
-            print_prose("computed again: every run identical")
+        then, now = ((record or {})["runs"] for record in (shown.record, again))
+        if _each(then, "weights_sha256") == _each(now, "weights_sha256"):
+            print_prose("computed again: every run identical, to the bit of its weights")
+            return
+        elsewhere = _elsewhere((shown.record or {})["environment"], again["environment"])
+        if _each(then, "test") == _each(now, "test"):
+            print_prose(f"computed again: every test score identical, weights to rounding{elsewhere}")
             return
         test, mean = shown.test, again["summary"]["test"]
         if test is None or mean is None:
@@ -145,7 +150,22 @@ def _print_cell(cell: Cell, place: Workplace, repeat: bool) -> None:
             return
         inside = test["low"] <= 100 * mean["mean"] <= test["high"]
         where = "within" if inside else "outside"
-        print_prose(f"computed again: {100 * mean['mean']:.2f}, {where} the interval (another machine or version?)")
+        print_prose(f"computed again: {100 * mean['mean']:.2f}, {where} the interval{elsewhere}")
+
+
+def _each(runs: Sequence[Mapping[str, Any]], name: str) -> list[Any]:
+    return [run[name] for run in runs]
+
+
+def _elsewhere(then: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """What of the environment changed, as far as the record says."""
+    old, new = ({**each["versions"], **each} for each in (then, now))
+    changed = [
+        f"{name} was {old[name]}, is {new[name]}"
+        for name in new
+        if name in old and name not in ("versions", "graph-wave-networks") and old[name] != new[name]
+    ]
+    return f" ({'; '.join(changed) or 'another processor?'})"
 
 
 def _print_exhibits() -> None:

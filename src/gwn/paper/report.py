@@ -106,11 +106,14 @@ def _table(table: TableData, out: Path, *, folded: bool = False) -> Markup:
     return fill(FOLDED if folded else TABLE, name=table.name, title=table.title, body=body)
 
 
+MACHINE = ("platform", "processor")
+
+
 def environment_table(results: Path) -> TableData:
     """One row an environment that results were made in, and this page's own."""
     found: dict[str, tuple[Mapping[str, Any], int]] = {}
     for record in _environments(results):
-        key = repr(sorted(record["versions"].items())) + str(record.get("platform"))
+        key = repr(sorted(record["versions"].items())) + str([record.get(name) for name in MACHINE])
         found[key] = (record, found.get(key, (record, 0))[1] + 1)
     here = environment(torch.device("cpu"))
     rows = [("this page", here), *((f"{count} results", record) for record, count in found.values())]
@@ -119,11 +122,11 @@ def environment_table(results: Path) -> TableData:
         name="environment",
         title="Environment",
         caption="Versions and machine under which the results on this page were made.",
-        columns=("made", "platform", "device", "threads", *packages),
+        columns=("made", *MACHINE, "device", "threads", *packages),
         rows=tuple(
             (
                 words(what),
-                *(words(str(record.get(name, ""))) for name in ("platform", "device", "threads")),
+                *(words(str(record.get(name, ""))) for name in (*MACHINE, "device", "threads")),
                 *(words(str(record["versions"].get(name, ""))) for name in packages),
             )
             for what, record in rows

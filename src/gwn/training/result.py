@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -193,6 +194,14 @@ def summary_of_runs(runs: Sequence[RunResult], *, shares: bool = True) -> dict[s
     }
 
 
+def processor_name() -> str:
+    """What the processor calls itself; its instructions decide the last bits of a sum."""
+    described = Path("/proc/cpuinfo")
+    lines = described.read_text(errors="replace").splitlines() if described.exists() else []
+    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(named, platform.processor())
+
+
 def environment(device: torch.device) -> dict[str, Any]:
     """Versions and machine, as far as they can change a figure."""
     packages = ("graph-wave-networks", "torch", "torch_geometric", "numpy", "scipy", "scikit-learn", "numba")
@@ -205,6 +214,7 @@ def environment(device: torch.device) -> dict[str, Any]:
     return {
         "versions": versions,
         "platform": f"{sys.platform}-{platform.machine()}",
+        "processor": ", ".join(filter(None, (processor_name(), torch.backends.cpu.get_cpu_capability()))),
         "device": str(device),
         "threads": torch.get_num_threads(),
     }
