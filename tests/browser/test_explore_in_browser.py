@@ -376,7 +376,7 @@ def test_a_thinned_out_network_keeps_its_times(visit: Open, tmp_path: Path, monk
 
 def test_a_predicted_number_has_no_votes(visit: Open, tmp_path: Path) -> None:
     graph = toy_graph(nodes=NODES)
-    numbers = replace(graph, y=graph.x[:, 0].clone(), class_names=None)
+    numbers = replace(graph, y=1_000_857_000 + torch.arange(NODES).double(), class_names=None)
     assert numbers.task == "regression"
     page = visit(untrained(numbers, 1, tmp_path), fragment="#view=network&t=6")
     words = page.inner_text("#words")
@@ -391,6 +391,9 @@ def test_a_predicted_number_has_no_votes(visit: Open, tmp_path: Path) -> None:
         "−3·10⁻⁵",
         "−7",
     ]
+    assert explore(page, "at.graph.facts(12)[0]") == "number 1,000,857,012"
+    page.select_option("#colour", "number")
+    assert "1,000,857,000" in page.inner_text("#legend")
 
 
 def test_classes_beyond_the_colours_are_one_kind(visit: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -404,7 +407,7 @@ def test_classes_beyond_the_colours_are_one_kind(visit: Open, tmp_path: Path, mo
     found = explore(page, backgrounds)
     assert len(found) == len({*found}) == 11
     chips = page.locator("#legend .chip").all_text_contents()
-    assert chips[-2:] == ["c14", "and 5 smaller classes"]
+    assert chips[-2:] == ["c14", "and 5 other classes"]
     colours = explore(page, "it.map((k) => GWN.classColour(GWN.theme(), at.graph, k))", [*range(-1, classes)])
     rest = explore(page, "GWN.theme().rest")
     assert colours[0] == rest
