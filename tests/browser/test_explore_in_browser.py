@@ -25,6 +25,7 @@ from gwn.networks import GWN
 from gwn.networks.dynamics import build_dynamics
 from gwn.schemes import integrate
 from gwn.stability import MODES
+from gwn.training.loss import AS_IT_IS, Scaling
 from seeds import generator, reseed
 
 Open = Callable[..., Any]
@@ -337,11 +338,11 @@ def test_the_trained_network_is_the_second_view(page: Any) -> None:
     assert "attention above zero" in page.inner_text("#legend")
 
 
-def untrained(graph: Graph, answers: int, folder: Path) -> Path:
+def untrained(graph: Graph, answers: int, folder: Path, scaling: Scaling = AS_IT_IS) -> Path:
     """The page of a network of 6 steps over S that has learnt nothing."""
     reseed(0)
     network = GWN(graph.num_features, 8, answers, laplacian="sym", time=6.0)
-    subject = Subject(graph=graph, name="toy", network=network, model="gwn-sym", laplacian="sym")
+    subject = Subject(graph=graph, name="toy", network=network, model="gwn-sym", laplacian="sym", scaling=scaling)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GWN_CACHE", str(folder / "cache"))
         return write_explorer(subject, folder / "page")
@@ -378,10 +379,11 @@ def test_a_predicted_number_has_no_votes(visit: Open, tmp_path: Path) -> None:
     graph = toy_graph(nodes=NODES)
     numbers = replace(graph, y=1_000_857_000 + torch.arange(NODES).double(), class_names=None)
     assert numbers.task == "regression"
-    page = visit(untrained(numbers, 1, tmp_path), fragment="#view=network&t=6")
+    page = visit(untrained(numbers, 1, tmp_path, Scaling(mean=1_000_857_030, spread=17)), fragment="#view=network&t=6")
     words = page.inner_text("#words")
     assert words.startswith("gwn-sym: the predicted number on its way through the network, after 6 of 6 steps. ")
-    assert "nodes are above zero (orange)" in words
+    assert " Zero stands for 1,000,857,0" in words
+    assert "nodes are above it (orange)" in words
     assert words.endswith("below it (blue).")
     assert page.inner_text("label[for=class]") == "Shown"
     assert explore(page, "[-2e6, -1e6, 1e6, -3e-5, -7].map((v) => GWN.number(v))") == [

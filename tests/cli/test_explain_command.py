@@ -85,4 +85,7 @@ def test_large_numbers_are_told_apart(tables: tuple[Path, Path], command: Comman
     assert command("report", str(run), "--node", "u20").returncode == 0
     page = (run / "report.html").read_text()
     assert "truly 1,000,020,440<" in page
+    assert "above zero, which stands for 1,000,0" in page
+    assert "test R² on the " in page
+    assert "edges within a class" not in page
     assert "e+09" not in page

@@ -14,6 +14,7 @@ from gwn.pages import charts
 from gwn.runs.facts import Answers, Numbers, Wave, wave_around
 from gwn.runs.parts import card, node_name, short
 from gwn.training import TrainedModel
+from gwn.training.loss import AS_IT_IS
 from gwn.training.metrics import number_text
 
 EXPLAINED = 3
@@ -38,8 +39,10 @@ def explained(
     reasons = [explain_run(trained, graph, split, node, columns=columns) for node in nodes]
     first, names = reasons[0], trained.class_names
     numbers = trained.task == "regression"
-    pair = (0, None) if numbers else (names.index(first["class"]), names.index(first["against"]))
-    return [_reasons(reasons), _wave(wave_around(trained.network, graph, nodes[0], *pair), graph, first)]
+    target, rival = (0, None) if numbers else (names.index(first["class"]), names.index(first["against"]))
+    units = trained.scaling if numbers else AS_IT_IS
+    wave = wave_around(trained.network, graph, nodes[0], target, rival, units)
+    return [_reasons(reasons), _wave(wave, graph, first)]
 
 
 WHY = """<div class="why"><h3>Node $node: predicted $predicted$sure, $known</h3>
@@ -135,7 +138,9 @@ def _wave(wave: Wave | None, graph: Graph, record: Mapping[str, Any]) -> Markup:
         '<ul class="keys"><li class="up">$above</li><li class="down">$below</li></ul>'
         '<script type="application/json" id="wave-data">$data</script>',
         what=_margin(record),
-        above="above zero" if record["against"] is None else f"speaks for {short(record['class'])}",
+        above=f"above zero, which stands for {number_text(wave.zero)}"
+        if record["against"] is None
+        else f"speaks for {short(record['class'])}",
         below="below zero" if record["against"] is None else f"speaks for {short(record['against'])}",
         node=names[0],
         shown=len(names) - 1,

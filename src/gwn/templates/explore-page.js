@@ -307,7 +307,7 @@
     by("node-label").textContent = pulse ? "Starts at node" : "Chart of node";
     document.querySelectorAll(".pulse").forEach((field) => { field.hidden = !pulse; });
     by("field-class").hidden = pulse;
-    by("class-label").textContent = network && network.regression ? "Shown" : "Score of";
+    by("class-label").textContent = network && network.zero !== null ? "Shown" : "Score of";
     by("field-edges").hidden = pulse || !network.attention;
     const schemes = raw.laplacians[state.laplacian].schemes;
     if (!schemes.includes(state.scheme)) state.scheme = "leapfrog";

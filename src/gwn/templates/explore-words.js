@@ -26,9 +26,9 @@
       const alone = first.hops.every((hops, i) => hops < 0 || i === state.node);
       text.push(`A pulse was set free at ${graph.called(state.node)}${graph.about(state.node)}. At t = ${time} it ${alone ? "stays there, as no edge leads on" : far ? `moves ${moved.toLocaleString("en")} of ${many(graph.nodes, "node")}, up to ${many(far, "edge")} away` : "has reached no other node yet"}${hue && far ? ": orange is above zero, blue below" : ""}.`);
     } else {
-      const { model, regression, at } = first.network, done = at[Math.round(first.wave.place(state.time))];
-      const [what, above, below] = regression ? ["", "are above zero", "below it"] : ["the score of ", "speak for it", "against it"];
-      text.push(`${model}: ${what}${first.signal} on its way through the network, after ${done} of ${many(at.at(-1), "step")}. ${up.toLocaleString("en")} nodes ${above}${hue ? " (orange)" : ""}, ${(moved - up).toLocaleString("en")} ${below}${hue ? " (blue)" : ""}.`);
+      const { model, zero, at } = first.network, done = at[Math.round(first.wave.place(state.time))];
+      const [what, above, below] = zero !== null ? ["", "are above it", "below it"] : ["the score of ", "speak for it", "against it"];
+      text.push(`${model}: ${what}${first.signal} on its way through the network, after ${done} of ${many(at.at(-1), "step")}. ${zero !== null ? `Zero stands for ${GWN.inFull(zero)}: ` : ""}${up.toLocaleString("en")} nodes ${above}${hue ? " (orange)" : ""}, ${(moved - up).toLocaleString("en")} ${below}${hue ? " (blue)" : ""}.`);
     }
     if (second) {
       const left = kept(first.wave, state.time), right = kept(second.wave, state.time);

@@ -53,6 +53,11 @@ class Metric:
     def __call__(self, outputs: Tensor, y: Tensor) -> float:
         return self.score(outputs, y)
 
+    @property
+    def name(self) -> str:
+        """What it is called beside a figure that has its unit."""
+        return self.title.removesuffix(" in %")
+
     def text(self, value: float, digits: int = 2) -> str:
         """The score without its unit: 0.8812 is 88.12 in per cent, or 0.8812."""
         return f"{100 * value:.{digits}f}" if self.percent else f"{value:.{digits + 2}f}"
