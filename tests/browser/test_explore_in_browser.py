@@ -199,6 +199,15 @@ def test_verdicts_name_the_equation_that_is_solved(page: Any) -> None:
     assert "u″ + 0.1 u′ = +u" in damped
     assert not any("cosh" in text or "paper" in text for text in (heat, damped))
     assert "u″" not in heat
+    assert "negative, so every mode is pulled back to zero and swings" in verdict(
+        "klein-gordon", "bessel", 1, -2.25, -0.25
+    )
+    resting, moving = (verdict("physical", "bessel", 1, -2, 0, moves) for moves in (False, True))
+    assert resting.startswith(
+        "Bounded: no eigenvalue of S − I is positive. The smooth mode, of eigenvalue 0, stays as it"
+    )
+    assert moving.startswith("Bounded but for a drift: ")
+    assert "keeps the speed it starts with" in moving
     assert "no mode swings" in verdict("physical", "heat", 0.5, -2, 0)
     assert "die out, the roughest with another sign" in verdict("physical", "heat", 0.8, -2, 0)
     assert "the roughest only changes its sign" in verdict("physical", "heat", 1, -2, 0)
@@ -218,6 +227,9 @@ def test_it_opens_on_a_pulse_that_plays_above_the_fold(explorer: Path, visit: Op
         box = page.locator(f"#{name}").bounding_box()
         assert 0 <= box["y"] <= size[1] - box["height"], name
     assert fits(page)
+    if size[0] < 600:
+        picture, closer = (page.locator(each).bounding_box() for each in ("#picture", "#closer"))
+        assert closer["y"] >= picture["y"] + picture["height"], "no button over the nodes of a small picture"
     words = page.inner_text("#words")
     assert words.startswith("A pulse was set free at ")
     assert f"of {NODES} nodes" in words
@@ -328,6 +340,9 @@ def test_the_trained_network_is_the_second_view(page: Any) -> None:
     assert set(page.locator("#class option").all_text_contents()) == {"class <i>left</i>", "class right"}
     page.select_option("#compare", "heat")
     assert "GCN's smoothing" in page.inner_text("#title-1")
+    page.select_option("#compare", "physical")
+    assert "physical: Bounded but for a drift: " in page.inner_text("#verdicts"), "of what starts with a velocity"
+    page.select_option("#compare", "heat")
     assert "Smoothing has" in page.inner_text("#words")
     smoothed = explore(page, "at.panels[1].wave.differences")
     assert all(0 < after < before for before, after in pairwise(smoothed)), "heat only smooths"
@@ -403,13 +418,25 @@ def test_classes_beyond_the_colours_are_one_kind(visit: Open, tmp_path: Path, mo
     classes = 15
     labels = torch.arange(NODES) % classes
     labels[:10] = classes - 1  # the last is the largest
-    graph = replace(toy_graph(nodes=NODES), y=labels, class_names=tuple(f"c{k}" for k in range(classes)))
-    page = visit(write_explorer(Subject(graph=graph, name="many"), tmp_path / "page"), fragment="#colour=class&t=0")
+    graph = replace(
+        toy_graph(nodes=NODES), y=labels, class_names=tuple(f"a class by the name of c{k}" for k in range(classes))
+    )
+    page = visit(
+        write_explorer(Subject(graph=graph, name="数 of many"), tmp_path / "page"), fragment="#colour=class&t=0"
+    )
     backgrounds = "[...document.querySelectorAll('#legend .chip i')].map((dot) => dot.style.background)"
     found = explore(page, backgrounds)
     assert len(found) == len({*found}) == 11
     chips = page.locator("#legend .chip").all_text_contents()
-    assert chips[-2:] == ["c14", "and 5 other classes"]
+    assert chips[-2:] == ["a class by the name of c14", "and 5 other classes"]
+    with page.expect_download() as picture:
+        page.click("#save-picture")
+    assert picture.value.suggested_filename == "wave-数-of-many.png"
+    picture.value.save_as(tmp_path / "wave.png")
+    saved = np.asarray(Image.open(tmp_path / "wave.png").convert("RGB"))
+    below = saved[30 + round(page.locator("#picture").bounding_box()["height"]) :]
+    missing = [colour for colour in found if not (below == ImageColor.getrgb(colour)).all(-1).any()]
+    assert missing == [], "a picture says what all of its colours mean, in several rows if need be"
     colours = explore(page, "it.map((k) => GWN.classColour(GWN.theme(), at.graph, k))", [*range(-1, classes)])
     rest = explore(page, "GWN.theme().rest")
     assert colours[0] == rest

@@ -34,7 +34,7 @@
   function computed(title, laplacian, scheme, tau, steps, start, velocity, shownTau) {
     const space = raw.laplacians[laplacian];
     const states = GWN.integrate(op, space, scheme, tau, steps, start, velocity, interval(laplacian));
-    const verdict = GWN.verdict(laplacian, scheme, tau, ...interval(laplacian));
+    const verdict = GWN.verdict(laplacian, scheme, tau, ...interval(laplacian), velocity.some((speed) => speed !== 0));
     return { title, wave: new GWN.Wave(op, states, shownTau || tau, space.walk, space.shift), smooths: scheme === "heat", verdict };
   }
 
@@ -291,8 +291,9 @@
   }
 
   function shown() {
-    const line = `${raw.name} · ${graph.name(state.node)} · t = ${state.time.toFixed(2)}`;
-    return { pictures: used(), titles: panels.map((panel) => GWN.panelTitle(panel, panel.scale)), line, meaning: meaning() };
+    const line = (time) => `${raw.name} · ${graph.name(state.node)} · t = ${time.toFixed(2)}`;
+    const titles = panels.map((panel) => GWN.panelTitle(panel, panel.scale));
+    return { pictures: used(), titles, line: line(state.time), longest: line(length), meaning: meaning() };
   }
 
   // ---- choices ---------------------------------------------------------------------------------------------------
