@@ -13,7 +13,7 @@ def test_long_numbers_on_the_axes_stand_beside_each_other() -> None:
     frame = Frame((0.0, 1.0), (1.0003e9, 1.0017e9))
     assert frame.left - 6 - CHARACTER * len("1,001,500,000") >= Y_LABEL
     assert "1,001,500,000" in frame.axes("known", "predicted")
-    for low, high in ((1.0003e9, 1.0017e9), (0, 1e6), (-3, 4), (1e-9, 3e-9)):
+    for low, high in ((1.0003e9, 1.0017e9), (0, 1e6), (-3, 4), (1e-9, 3e-9), (7, 8)):
         frame = Frame((low, high), (low, high))
         labels = r'<text x="([\d.]+)" y="[\d.]+" text-anchor="middle">([^<]+)</text>'
         spots = re.findall(labels, str(frame.axes("", "")))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 
 from gwn.html import Markup, fill, join
 
@@ -12,8 +13,9 @@ WIDTH, HEIGHT = 460, 240
 LEFT, RIGHT, TOP, BOTTOM = 52, 12, 12, 38
 """Room for the axes; on the left more where the numbers are long."""
 
-CHARACTER, Y_LABEL = 7.2, 18
-"""How wide a digit of the axes is at most, and the label beside them."""
+CHARACTER, Y_LABEL = 9.5, 18
+"""How wide a digit is at most, which is on a phone, where letters are 15 of the picture's units high; and the label
+beside the axis."""
 
 
 def ticks(low: float, high: float, most: int = 5) -> list[float]:
@@ -55,8 +57,7 @@ class Frame:
             y = self.at(self.x[0], value)[1]
             parts.append(fill('<line class="grid" x1="$a" x2="$b" y1="$y" y2="$y"/>', a=left, b=right, y=px(y)))
             parts.append(label_at(self.left - 6, y + 4, _tick(value), "end"))
-        for value in self._across():
-            x = min(self.at(value, self.y[0])[0], WIDTH - _wide(value) / 2)
+        for x, value in self._across():
             parts.append(label_at(x, bottom + 16, _tick(value), "middle"))
         parts.append(fill('<line class="axis" x1="$a" x2="$b" y1="$y" y2="$y"/>', a=left, b=right, y=bottom))
         parts.append(label_at((self.left + right) / 2, HEIGHT - 5, x_label, "middle"))
@@ -71,13 +72,15 @@ class Frame:
             )
         return join(parts, "")
 
-    def _across(self) -> list[float]:
-        """As many numbers as stand beside each other."""
-        for most in (5, 4, 3, 2):
-            found = ticks(*self.x, most)
-            if len(found) * (max(map(_wide, found)) + 10) < WIDTH - self.left:
-                break
-        return found
+    def _across(self) -> list[tuple[float, float]]:
+        """Every number, every second or third, as they stand beside each other, with where: none leaves the picture."""
+        found = ticks(*self.x)
+        spots = [(min(self.at(value, self.y[0])[0], WIDTH - _wide(value) / 2), value) for value in found]
+        for every in range(1, len(spots)):
+            shown = spots[::every]
+            if all(b - a > (_wide(v) + _wide(w)) / 2 for (a, v), (b, w) in pairwise(shown)):
+                return shown
+        return spots[:1]
 
     def line(self, points: Sequence[Point], kind: str) -> Markup:
         places = " ".join(f"{px(x)},{px(y)}" for x, y in (self.at(*point) for point in points))
