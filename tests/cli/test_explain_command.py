@@ -87,5 +87,6 @@ def test_large_numbers_are_told_apart(tables: tuple[Path, Path], command: Comman
     assert "truly 1,000,020,440<" in page
     assert "above zero, which stands for 1,000,0" in page
     assert "test R² on the " in page
+    assert "run 0, the only one<" in page
     assert "edges within a class" not in page
     assert "e+09" not in page

@@ -58,7 +58,7 @@ def write_run_page(
         style=Markup(style),
         script=Markup(script),
         title=f"{model_spec(config['model']).title} on {_called(config['dataset']['name'])}",
-        kicker=f"Graph wave networks · {config['split']} split · run {trained.run.run} of {len(result['runs'])}",
+        kicker=f"Graph wave networks · {config['split']} split · run {trained.run.run}, {_among(len(result['runs']))}",
         **_verdict(result, trained),
         tiles=_tiles(describe(data), trained, columns),
         caveat=fill('<p class="note">$text</p>', text=data.caveat) if data.caveat else Markup(""),
@@ -77,6 +77,11 @@ def write_run_page(
     )
     write_atomic(out, page.encode())
     return out
+
+
+def _among(runs: int) -> str:
+    """Runs are numbered from zero, so that "0 of 1" would be odd."""
+    return "the only one" if runs == 1 else f"one of {runs:,}"
 
 
 def _called(dataset: str) -> str:
