@@ -618,13 +618,15 @@ def test_a_tip_covers_no_control_below_the_picture(page: Any) -> None:
 
 def test_the_end_of_the_colours_is_never_cut(explorer: Path, visit: Open) -> None:
     page = visit(explorer, fragment="#view=network&compare=sym&t=2")
-    for width in (1440, 700, 390, 320):
+    for width in (1440, 1320, 1280, 1024, 768, 700, 390, 320):
         page.set_viewport_size({"width": width, "height": 800})
         for k in (0, 1):
             end, panel = (
                 page.locator(place).bounding_box() for place in (f"#title-{k} span:last-child", f"#panel-{k}")
             )
             assert end["x"] + end["width"] <= panel["x"] + panel["width"] + 0.5, (width, k)
+            title = page.locator(f"#title-{k} span:first-child")
+            assert title.evaluate("(part) => part.scrollWidth <= part.clientWidth + 1"), (width, "nor what it is of")
             assert page.locator(f"#title-{k}").evaluate("(it) => it.scrollHeight <= it.clientHeight"), (width, k)
     page.close()
 
