@@ -29,6 +29,7 @@ from gwn.networks import GWN
 from gwn.registry import require_known
 from gwn.sparse import take_rows
 from gwn.training.label_input import KnownLabels
+from gwn.training.metrics import number_text
 from gwn.training.predict import TrainedModel
 from gwn.training.prior import corrected
 
@@ -336,10 +337,13 @@ def explain_run(
     def id_of(number: int) -> str:
         return str(number) if graph.node_ids is None else graph.node_ids[number]
 
+    def plain(number: float) -> str:
+        return number_text(number, 6).replace(",", "")  # for files, too
+
     def known(number: int) -> str | None:
         if graph.y is None or not bool(graph.labelled[number]):
             return None
-        return f"{float(graph.y[number]):.6g}" if numbers else names[int(graph.y[number])]
+        return plain(float(graph.y[number])) if numbers else names[int(graph.y[number])]
 
     by_node = factor * found.by_node
     order = by_node.abs().argsort(descending=True, stable=True)
@@ -352,7 +356,7 @@ def explain_run(
     return {
         "node": id_of(node),
         "number": node,
-        "predicted": f"{offset + factor * found.margin:.6g}" if numbers else names[found.predicted],
+        "predicted": plain(offset + factor * found.margin) if numbers else names[found.predicted],
         "probability": None if numbers else found.probability,
         "known": known(node),
         "part": PARTS[part],

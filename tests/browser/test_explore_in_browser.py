@@ -25,6 +25,7 @@ from gwn.networks import GWN
 from gwn.networks.dynamics import build_dynamics
 from gwn.schemes import integrate
 from gwn.stability import MODES
+from gwn.training.loss import AS_IT_IS, Scaling
 from seeds import generator, reseed
 
 Open = Callable[..., Any]
@@ -198,6 +199,15 @@ def test_verdicts_name_the_equation_that_is_solved(page: Any) -> None:
     assert "u″ + 0.1 u′ = +u" in damped
     assert not any("cosh" in text or "paper" in text for text in (heat, damped))
     assert "u″" not in heat
+    assert "negative, so every mode is pulled back to zero and swings" in verdict(
+        "klein-gordon", "bessel", 1, -2.25, -0.25
+    )
+    resting, moving = (verdict("physical", "bessel", 1, -2, 0, moves) for moves in (False, True))
+    assert resting.startswith(
+        "Bounded: no eigenvalue of S − I is positive. The smooth mode, of eigenvalue 0, stays as it"
+    )
+    assert moving.startswith("Bounded but for a drift: ")
+    assert "keeps the speed it starts with" in moving
     assert "no mode swings" in verdict("physical", "heat", 0.5, -2, 0)
     assert "die out, the roughest with another sign" in verdict("physical", "heat", 0.8, -2, 0)
     assert "the roughest only changes its sign" in verdict("physical", "heat", 1, -2, 0)
@@ -217,6 +227,9 @@ def test_it_opens_on_a_pulse_that_plays_above_the_fold(explorer: Path, visit: Op
         box = page.locator(f"#{name}").bounding_box()
         assert 0 <= box["y"] <= size[1] - box["height"], name
     assert fits(page)
+    if size[0] < 600:
+        picture, closer = (page.locator(each).bounding_box() for each in ("#picture", "#closer"))
+        assert closer["y"] >= picture["y"] + picture["height"], "no button over the nodes of a small picture"
     words = page.inner_text("#words")
     assert words.startswith("A pulse was set free at ")
     assert f"of {NODES} nodes" in words
@@ -327,6 +340,9 @@ def test_the_trained_network_is_the_second_view(page: Any) -> None:
     assert set(page.locator("#class option").all_text_contents()) == {"class <i>left</i>", "class right"}
     page.select_option("#compare", "heat")
     assert "GCN's smoothing" in page.inner_text("#title-1")
+    page.select_option("#compare", "physical")
+    assert "physical: Bounded but for a drift: " in page.inner_text("#verdicts"), "of what starts with a velocity"
+    page.select_option("#compare", "heat")
     assert "Smoothing has" in page.inner_text("#words")
     smoothed = explore(page, "at.panels[1].wave.differences")
     assert all(0 < after < before for before, after in pairwise(smoothed)), "heat only smooths"
@@ -337,11 +353,11 @@ def test_the_trained_network_is_the_second_view(page: Any) -> None:
     assert "attention above zero" in page.inner_text("#legend")
 
 
-def untrained(graph: Graph, answers: int, folder: Path) -> Path:
+def untrained(graph: Graph, answers: int, folder: Path, scaling: Scaling = AS_IT_IS) -> Path:
     """The page of a network of 6 steps over S that has learnt nothing."""
     reseed(0)
     network = GWN(graph.num_features, 8, answers, laplacian="sym", time=6.0)
-    subject = Subject(graph=graph, name="toy", network=network, model="gwn-sym", laplacian="sym")
+    subject = Subject(graph=graph, name="toy", network=network, model="gwn-sym", laplacian="sym", scaling=scaling)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GWN_CACHE", str(folder / "cache"))
         return write_explorer(subject, folder / "page")
@@ -376,12 +392,13 @@ def test_a_thinned_out_network_keeps_its_times(visit: Open, tmp_path: Path, monk
 
 def test_a_predicted_number_has_no_votes(visit: Open, tmp_path: Path) -> None:
     graph = toy_graph(nodes=NODES)
-    numbers = replace(graph, y=graph.x[:, 0].clone(), class_names=None)
+    numbers = replace(graph, y=1_000_857_000 + torch.arange(NODES).double(), class_names=None)
     assert numbers.task == "regression"
-    page = visit(untrained(numbers, 1, tmp_path), fragment="#view=network&t=6")
+    page = visit(untrained(numbers, 1, tmp_path, Scaling(mean=1_000_857_030, spread=17)), fragment="#view=network&t=6")
     words = page.inner_text("#words")
     assert words.startswith("gwn-sym: the predicted number on its way through the network, after 6 of 6 steps. ")
-    assert "nodes are above zero (orange)" in words
+    assert " Zero stands for 1,000,857,0" in words
+    assert "nodes are above it (orange)" in words
     assert words.endswith("below it (blue).")
     assert page.inner_text("label[for=class]") == "Shown"
     assert explore(page, "[-2e6, -1e6, 1e6, -3e-5, -7].map((v) => GWN.number(v))") == [
@@ -391,6 +408,9 @@ def test_a_predicted_number_has_no_votes(visit: Open, tmp_path: Path) -> None:
         "−3·10⁻⁵",
         "−7",
     ]
+    assert explore(page, "at.graph.facts(12)[0]") == "number 1,000,857,012"
+    page.select_option("#colour", "number")
+    assert "1,000,857,000" in page.inner_text("#legend")
 
 
 def test_classes_beyond_the_colours_are_one_kind(visit: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -398,13 +418,25 @@ def test_classes_beyond_the_colours_are_one_kind(visit: Open, tmp_path: Path, mo
     classes = 15
     labels = torch.arange(NODES) % classes
     labels[:10] = classes - 1  # the last is the largest
-    graph = replace(toy_graph(nodes=NODES), y=labels, class_names=tuple(f"c{k}" for k in range(classes)))
-    page = visit(write_explorer(Subject(graph=graph, name="many"), tmp_path / "page"), fragment="#colour=class&t=0")
+    graph = replace(
+        toy_graph(nodes=NODES), y=labels, class_names=tuple(f"a class by the name of c{k}" for k in range(classes))
+    )
+    page = visit(
+        write_explorer(Subject(graph=graph, name="数 of many"), tmp_path / "page"), fragment="#colour=class&t=0"
+    )
     backgrounds = "[...document.querySelectorAll('#legend .chip i')].map((dot) => dot.style.background)"
     found = explore(page, backgrounds)
     assert len(found) == len({*found}) == 11
     chips = page.locator("#legend .chip").all_text_contents()
-    assert chips[-2:] == ["c14", "and 5 smaller classes"]
+    assert chips[-2:] == ["a class by the name of c14", "and 5 other classes"]
+    with page.expect_download() as picture:
+        page.click("#save-picture")
+    assert picture.value.suggested_filename == "wave-数-of-many.png"
+    picture.value.save_as(tmp_path / "wave.png")
+    saved = np.asarray(Image.open(tmp_path / "wave.png").convert("RGB"))
+    below = saved[30 + round(page.locator("#picture").bounding_box()["height"]) :]
+    missing = [colour for colour in found if not (below == ImageColor.getrgb(colour)).all(-1).any()]
+    assert missing == [], "a picture says what all of its colours mean, in several rows if need be"
     colours = explore(page, "it.map((k) => GWN.classColour(GWN.theme(), at.graph, k))", [*range(-1, classes)])
     rest = explore(page, "GWN.theme().rest")
     assert colours[0] == rest
@@ -586,13 +618,15 @@ def test_a_tip_covers_no_control_below_the_picture(page: Any) -> None:
 
 def test_the_end_of_the_colours_is_never_cut(explorer: Path, visit: Open) -> None:
     page = visit(explorer, fragment="#view=network&compare=sym&t=2")
-    for width in (1440, 700, 390, 320):
+    for width in (1440, 1320, 1280, 1024, 768, 700, 390, 320):
         page.set_viewport_size({"width": width, "height": 800})
         for k in (0, 1):
             end, panel = (
                 page.locator(place).bounding_box() for place in (f"#title-{k} span:last-child", f"#panel-{k}")
             )
             assert end["x"] + end["width"] <= panel["x"] + panel["width"] + 0.5, (width, k)
+            title = page.locator(f"#title-{k} span:first-child")
+            assert title.evaluate("(part) => part.scrollWidth <= part.clientWidth + 1"), (width, "nor what it is of")
             assert page.locator(f"#title-{k}").evaluate("(it) => it.scrollHeight <= it.clientHeight"), (width, k)
     page.close()
 

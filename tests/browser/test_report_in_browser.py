@@ -20,8 +20,8 @@ from gwn.paper.table import TableCell, TableData, words
 
 Open = Callable[..., Any]
 WICKED = "<script>alert(1)</script>"
-LONG = ("spectrum", "stability")
-"""Figures with the longest captions, below a picture that is wide and below one that is tall."""
+LONG = ("spectrum", "stability", "runtime-rest")
+"""Figures with the longest captions, below a picture that is wide, one that is tall and the one with most panels."""
 CELLS = Path(__file__).parents[2] / "results" / "cells"
 
 
@@ -243,7 +243,7 @@ def test_on_paper_nothing_is_printed_over_anything(report: Path, visit: Open) ->
     assert page.pdf(prefer_css_page_size=True).startswith(b"%PDF")
 
 
-@pytest.mark.parametrize(("name", "wide", "high"), [("spectrum", 275, 188), ("stability", 188, 275)])
+@pytest.mark.parametrize(("name", "wide", "high"), [("spectrum", 275, 188), *((each, 188, 275) for each in LONG[1:])])
 def test_a_figure_and_all_that_is_said_of_it_fit_a_page(
     report: Path, visit: Open, name: str, wide: int, high: int
 ) -> None:
@@ -260,6 +260,20 @@ def test_a_figure_and_all_that_is_said_of_it_fit_a_page(
         "(all) => all.map((one) => getComputedStyle(one).listStyleType + getComputedStyle(one).breakAfter)"
     )
     assert {*marks} == {"noneavoid"}
+
+
+def test_a_strip_of_panels_is_set_over_the_whole_page(report: Path, visit: Open) -> None:
+    """Ten rows of two panels stood beside three empty screens, and were 59 mm wide on paper."""
+    page = visit(report)
+    strip, gallery = (page.locator(each).bounding_box() for each in ("#figure-runtime-rest", ".gallery"))
+    assert strip["width"] == pytest.approx(gallery["width"], abs=1)
+    assert strip["height"] < 2 * strip["width"]
+    page.set_viewport_size({"width": 1000, "height": 800})
+    assert page.locator("#figure-runtime-rest img").bounding_box()["width"] >= 1320, "its letters are read"
+    assert fits(page)
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 710, "height": 1040})
+    assert page.locator("#figure-runtime-rest img").bounding_box()["width"] > 600, "of the 710 of a sheet"
 
 
 def test_figures_commands_and_what_is_missing(report: Path, visit: Open) -> None:

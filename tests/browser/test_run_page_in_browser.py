@@ -12,6 +12,7 @@ import pytest
 
 from browser.conftest import UNNAMED, fits, violations
 from gwn.cli.main import main
+from gwn.pages.charts import CHARACTER
 
 Open = Callable[..., Any]
 WICKED = "<img src=x onerror=alert(1)>"
@@ -105,6 +106,10 @@ def test_the_slider_moves_the_wave(run_page: Path, visit: Open) -> None:
 def test_a_small_screen_in_the_dark_and_on_paper(run_page: Path, visit: Open) -> None:
     page = visit(run_page, phone=True)
     assert fits(page)
+    widths = page.locator(".chart .number").evaluate_all(
+        "(all) => all.map((each) => each.getComputedTextLength() / each.textContent.length)"
+    )
+    assert 0 < max(widths) <= CHARACTER, "numbers lay on their bars, whose letters are larger on a phone"
     light = page.evaluate("getComputedStyle(document.body).backgroundColor")
     page.emulate_media(color_scheme="dark")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") != light

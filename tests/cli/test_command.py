@@ -35,6 +35,10 @@ def test_version_and_help(tmp_path: Path) -> None:
     text = run("train", "--help", cwd=tmp_path).stdout
     assert "gwn train cora --model gwn-sym" in text
     assert "--label-column" in text
+    for group in ((), ("data",)):
+        listed = run(*group, "--help", cwd=tmp_path, COLUMNS="70").stdout.split("Commands:")[1]
+        assert "..." not in listed, "no sentence of a command is cut"
+        assert max(map(len, listed.splitlines())) <= 70
 
 
 def test_predict_reads_the_tables_as_train_did_from_any_folder_and_says_what_changed(

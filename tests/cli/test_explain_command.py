@@ -62,3 +62,31 @@ def test_what_cannot_be_explained(run: Path, command: Command, options: tuple[st
     done = command("explain", str(run), *options)
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr.splitlines()[-1]
+
+
+def test_large_numbers_are_told_apart(tables: tuple[Path, Path], command: Command, tmp_path: Path) -> None:
+    """Incomes of 1,000,020,440 and 1,000,030,870 were both 1e+09, in the answer and in what it would be by default."""
+    edges, nodes = tables
+    head, *rows = nodes.read_text().splitlines()
+    incomes = [1_000_000_000 + 1000 * i + 440 for i in range(len(rows))]
+    nodes.write_text(
+        "\n".join([f"{head},income", *(f"{row},{income}" for row, income in zip(rows, incomes, strict=True))])
+    )
+    read = ("--edges", str(edges), "--nodes", str(nodes), "--label-column", "income", "--task", "regression")
+    done = command("train", *read, "--model", "gwn-sym", "--runs", "1", "--set", "epochs=5")
+    assert done.returncode == 0, done.stderr
+    assert "e+09" not in done.stdout
+    (run,) = (tmp_path / "runs").iterdir()
+    said = command("explain", str(run), "--node", "u20").stdout
+    assert "its number is 1,000,020,440 " in said
+    assert "e+09" not in said
+    known = json.loads(command("explain", str(run), "--node", "u20", "--json").stdout)["known"]
+    assert known == "1000020440", "a file's number has no commas"
+    assert command("report", str(run), "--node", "u20").returncode == 0
+    page = (run / "report.html").read_text()
+    assert "truly 1,000,020,440<" in page
+    assert "above zero, which stands for 1,000,0" in page
+    assert "test R² on the " in page
+    assert "run 0, the only one<" in page
+    assert "edges within a class" not in page
+    assert "e+09" not in page

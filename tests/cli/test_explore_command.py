@@ -59,8 +59,8 @@ def test_a_graph_with_a_number_to_predict(capsys: pytest.CaptureFixture[str], ta
     assert "gwn-fa was trained on its stratified split: R² " in html
     (run_folder,) = Path("runs").iterdir()
     numbers = json.loads(html.split('<script type="application/json" id="data">')[1].split("</script>")[0])
-    known = np.frombuffer(base64.b64decode(numbers["targets"]), "<f4")
-    said = np.frombuffer(base64.b64decode(numbers["guesses"]), "<f4")
+    known = np.frombuffer(base64.b64decode(numbers["targets"]), "<f8")
+    said = np.frombuffer(base64.b64decode(numbers["guesses"]), "<f8")
     assert known.min() >= 20
     assert known.max() < 31
     assert np.abs(said - known).max() < 30, "in the units of the table"
@@ -153,6 +153,18 @@ def test_no_edges(capsys: pytest.CaptureFixture[str]) -> None:
     tables = ("--edges", "edges.csv", "--nodes", "nodes.csv", "--label-column", "topic")
     code, _, err = run(capsys, "explore", *tables, "--model", "none")
     assert code == 2
+    assert "has no edges, so no wave travels on it" in err
+
+
+def test_nothing_is_trained_for_a_page_that_cannot_be_drawn(capsys: pytest.CaptureFixture[str], tables: Tables) -> None:
+    """A node that does not exist was told after the training."""
+    files = ("--edges", str(tables[0]), "--nodes", str(tables[1]), "--label-column", "topic")
+    code, _, err = run(capsys, "explore", *files, "--centre", "u99x", "--quiet")
+    assert (code, Path("runs").exists()) == (2, False)
+    assert "the nearest is 'u9'" in err
+    tables[0].write_text("from,to\n")
+    code, _, err = run(capsys, "explore", *files, "--quiet")
+    assert (code, Path("runs").exists()) == (2, False)
     assert "has no edges, so no wave travels on it" in err
 
 

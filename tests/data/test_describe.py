@@ -77,7 +77,14 @@ def test_one_edge_left_out_is_one() -> None:
     assert left_out({"self-loops": 0}) == ""
 
 
-@pytest.mark.parametrize(("homophily", "advice"), [(0.9, "gwn-sym is a good start"), (0.2, "gwn-fa or gwn-plus")])
+@pytest.mark.parametrize(
+    ("homophily", "advice"),
+    [
+        (0.9, "gwn-sym is a good start"),
+        (0.2, "Neighbours say little about each other's class (adjusted homophily -0.0"),
+        (0.01, "Neighbours differ in class more often than by chance (adjusted homophily -0.3"),
+    ],
+)
 def test_advice_follows_homophily(homophily: float, advice: str) -> None:
     graph = contextual_sbm(nodes=200, degree=8, homophily=homophily, seed=1)
     data = Dataset(
@@ -89,6 +96,14 @@ def test_advice_follows_homophily(homophily: float, advice: str) -> None:
     assert found is not None
     assert plain is not None
     assert found < plain
+
+
+def test_one_edge_is_one() -> None:
+    graph = Graph(x=torch.eye(2), edge_index=torch.tensor([[0, 1], [1, 0]]), y=torch.tensor([0, 1]))
+    data = Dataset(
+        name="s", graph=graph, metric="accuracy", default_split="stratified", directed=False, published={}, files={}
+    )
+    assert in_words(describe(data))[0].startswith("2 nodes, 1 edge, 2 features; ")
 
 
 def test_tables_say_what_was_left_out_and_what_is_empty(tmp_path: Path) -> None:

@@ -18,12 +18,13 @@ import torch
 from graphs import NO_EDGES, cycle, normal, toy_graph
 from gwn.errors import GWNError
 from gwn.explore.layout import MOST_EDGES, choose_nodes
-from gwn.explore.page import MOST_VALUES, loopback_server, page_data, write_explorer
+from gwn.explore.page import FULL, MOST_VALUES, loopback_server, page_data, write_explorer
 from gwn.explore.signals import attention_on, network_signals
 from gwn.explore.subject import Subject
 from gwn.graph import Graph, find_node
 from gwn.networks import GWN
 from gwn.training.loop import predict_logits
+from gwn.training.loss import Scaling
 from seeds import reseed
 
 GRAPH = toy_graph(nodes=40)
@@ -43,7 +44,22 @@ def test_signals_of_the_papers_networks_end_in_their_scores() -> None:
         scores = logits - logits.mean(1, keepdim=True)
         for column, name in enumerate(signals.names):
             offset = scores[:, int(name.split()[-1])] - signals.states[-1, :, column]
-            torch.testing.assert_close(offset, offset[:1].expand_as(offset), atol=1e-8, rtol=0)
+            torch.testing.assert_close(offset, signals.zeros[column].expand_as(offset), atol=1e-8, rtol=0)
+
+
+def test_a_predicted_number_is_in_the_units_of_its_table() -> None:
+    """Zero was what the head adds to every node, in deviations of the training nodes; nobody said which number."""
+    graph = replace(GRAPH, y=GRAPH.x[:, 0].double(), class_names=None)
+    reseed(0)
+    model = GWN(GRAPH.num_features, 6, 1, laplacian="sym", time=3.0)
+    scaling = Scaling(mean=500.0, spread=20.0)
+    subject = Subject(graph=graph, name="n", network=model, model="gwn-sym", laplacian="sym", scaling=scaling)
+    drawn = choose_nodes(graph, 40)
+    data = page_data(subject, drawn, torch.zeros(40, 2))["network"]
+    (signal,) = data["signals"]
+    last = np.frombuffer(base64.b64decode(signal["states"]), "<i2")[-40:] * signal["scales"][-1] / FULL
+    said = scaling.undo(predict_logits(model, graph.to(dtype=torch.float64)))
+    np.testing.assert_allclose(last + data["zero"], said.numpy(), atol=1e-2)
 
 
 def test_attention_of_an_undirected_edge_is_the_mean_of_both_directions() -> None:

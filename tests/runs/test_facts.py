@@ -12,6 +12,7 @@ from gwn.models import model_spec
 from gwn.networks import GWN
 from gwn.pages.charts import ticks
 from gwn.runs.facts import Answers, wave_around
+from gwn.training.loss import Scaling
 from seeds import reseed
 
 ANSWERS = Answers(
@@ -52,6 +53,11 @@ def test_the_wave_around_a_node_ends_in_the_margin() -> None:
     ends = torch.tensor(wave.values[-1])
     margin = logits[:, 1] - logits[:, 0]
     assert (ends - ends[0]).tolist() == pytest.approx((margin - margin[0]).tolist(), abs=1e-3), "up to the head's bias"
+    units = wave_around(network, graph, 3, 1, None, scaling=Scaling(mean=100.0, spread=4.0))
+    assert units is not None
+    known = [value + units.zero for value in units.values[-1]]
+    said = 100 + 4 * network(graph.x, graph.edge_index)[units.nodes, 1].detach()
+    assert known == pytest.approx(said.tolist(), abs=1e-2), "zero stands for a number of the table"
     around = {a for a, b in graph.edge_index.t().tolist() if b == 3}
     assert set(wave.nodes[1:]) <= around
     assert wave_around(model_spec("mlp").build(graph.num_features, 2), graph, 3, 1, 0) is None

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from gwn import GWNError
-from gwn.training.metrics import METRICS, accuracy, r2, roc_auc, score_text
+from gwn.training.metrics import METRICS, accuracy, number_text, r2, roc_auc, score_text
 
 
 def two_classes(scores: list[float]) -> torch.Tensor:
@@ -56,3 +56,11 @@ def test_r_squared_is_the_same_in_any_units() -> None:
 
 def test_scores_are_read_in_per_cent_and_r_squared_as_it_is() -> None:
     assert (score_text("accuracy", 0.8812), score_text("r2", -0.5)) == ("88.12", "-0.5000")
+
+
+def test_numbers_keep_all_digits_before_the_point() -> None:
+    """Incomes of 1,000,881,279 and 1,001,663,914 were both 1.001e+09."""
+    shown = {1_000_881_279.4: "1,000,881,279", -452_300: "-452,300", 763.284: "763.3", 0.07264: "0.07264", 2: "2"}
+    assert {number: number_text(number) for number in shown} == shown
+    assert [number_text(value, 3, "+") for value in (0, 119_960.8, -0.5)] == ["+0", "+119,961", "-0.5"]
+    assert [number_text(value) for value in (3.2e-7, 1e20, float("nan"))] == ["3.2e-07", "1e+20", "nan"]

@@ -135,7 +135,12 @@ def test_a_run_is_found_by_folder_or_name(tmp_path: Path) -> None:
     folder = train(tmp_path)
     assert find_run_folder(str(folder), tmp_path / "elsewhere") == folder
     assert find_run_folder(folder.name, tmp_path) == folder
-    with pytest.raises(GWNError, match=f"no run 'nothing'.*{folder.name}"):
+    with pytest.raises(GWNError, match=f"no run 'nothing'.*{folder.name}$"):
+        find_run_folder("nothing", tmp_path)
+    for name in "abcdef":
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.json").write_text("{}")
+    with pytest.raises(GWNError, match=r"has a, b, c, d, e and 2 more$"):
         find_run_folder("nothing", tmp_path)
 
 

@@ -20,12 +20,14 @@ from gwn.cli.options import (
     TextColumns,
     takes_source,
 )
-from gwn.cli.terminal import print_prose, print_table
+from gwn.cli.terminal import WholeSentences, print_prose, print_table
 from gwn.errors import GWNError
 from gwn.html import printable
 from gwn.registry import require_known
 
-app = typer.Typer(help="List, describe, verify, generate, convert.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(
+    cls=WholeSentences, help="List, describe, verify, generate, convert.", no_args_is_help=True, rich_markup_mode=None
+)
 
 
 @app.command("list")

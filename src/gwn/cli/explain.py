@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -97,51 +98,64 @@ def explain(
 
 def _print(record: dict[str, Any], top: int) -> None:
     from gwn.explain import MOST_EDGES
+    from gwn.training.metrics import number_text
 
-    known = "not known" if record["known"] is None else repr(record["known"])
     number = record["probability"] is None
+
+    def called(said: str | None) -> str:
+        return "" if said is None else number_text(float(said), 6) if number else said
+
+    def quoted(said: str) -> str:
+        return called(said) if number else repr(said)
+
+    known = "not known" if record["known"] is None else quoted(record["known"])
     sure = "" if number else f" with {100 * record['probability']:.1f} %"
-    said = f"Node {record['node']}: predicted {record['predicted']!r}{sure}; its {'number' if number else 'class'} is"
-    print_prose(printable(f"{said} {known} ({record['part']})"))
+    said = f"Node {record['node']}: predicted {quoted(record['predicted'])}{sure}"
+    print_prose(printable(f"{said}; its {'number' if number else 'class'} is {known} ({record['part']})"))
     what = "the number" if number else f"the margin of {record['class']!r} over {record['against']!r}"
     print_prose(
         printable(
-            f"Explained is {what}: {record['margin']:.4g} here, {record['start']:.4g} where every node is "
-            f"{record['baseline']}"
+            f"Explained is {what}: {number_text(record['margin'])} here, "
+            f"{number_text(record['start'])} where every node is {record['baseline']}"
         )
     )
     if record["smoothed"]:
         print_prose("This run corrects and smooths its answers; explained is what its network says before that")
-    rings = record["rings"]
-    print_prose(
-        f"The difference of {record['margin'] - record['start']:+.3f} comes from the node itself with "
-        f"{rings['itself']:+.3f}, from its neighbours with {rings['neighbours']:+.3f}, from farther away with "
-        f"{rings['farther']:+.3f}"
-    )
+    rings, difference = record["rings"], record["margin"] - record["start"]
     columns, nodes = record["columns"], record["nodes"]
+    largest = max(abs(value) for value in (difference, *rings.values(), *(each["contribution"] for each in nodes)))
+    decimals = max(0, 3 - math.floor(math.log10(largest or 1.0)))  # of margins about one, and of numbers of any size
+
+    def signed(value: float) -> str:
+        return f"{value:+,.{decimals}f}"
+
+    print_prose(
+        f"The difference of {signed(difference)} comes from the node itself with {signed(rings['itself'])}, from its "
+        f"neighbours with {signed(rings['neighbours'])}, from farther away with {signed(rings['farther'])}"
+    )
     rows = [
-        [each["column"], each["value"] or "", _signed(each["own"]), _signed(each["others"])]
+        [each["column"], each["value"] or "", signed(each["own"]), signed(each["others"])]
         for each in columns[: _named(columns, top)]
     ]
     if rest := columns[len(rows) :]:
         own, others = (sum(each[side] for each in rest) for side in ("own", "others"))
-        rows.append([f"{len(rest)} other columns", "", _signed(own), _signed(others)])
+        rows.append([f"{len(rest)} other columns", "", signed(own), signed(others)])
     print_table(["column", "value", "this node", "other nodes"], rows, left=2)
     rows = [
-        [each["node"], _hops(each["hops"]), each["known"] or "", _signed(each["contribution"])]
+        [each["node"], _hops(each["hops"]), called(each["known"]), signed(each["contribution"])]
         for each in nodes[: _named(nodes, top)]
     ]
     if rest := nodes[len(rows) :]:
-        rows.append([f"{len(rest)} other nodes", "", "", _signed(sum(each["contribution"] for each in rest))])
+        rows.append([f"{len(rest)} other nodes", "", "", signed(sum(each["contribution"] for each in rest))])
     print_table(["node", "edges away", "known", "contribution"], rows, left=3)
     if record["edges"]:
-        rows = [[each["node"], _signed(each["effect"])] for each in record["edges"][:top]]
+        rows = [[each["node"], signed(each["effect"])] for each in record["edges"][:top]]
         print_table(["edge to", "lost without it"], rows)
         if len(record["edges"]) == MOST_EDGES:
             print_prose(f"Edges to {MOST_EDGES} neighbours were taken away, the most that are tried; there may be more")
     print_prose(
-        f"Contributions add up to {record['margin'] - record['start'] - record['residual']:+.4f} of "
-        f"{record['margin'] - record['start']:+.4f}: residual {abs(record['residual']):.1e}, at most "
+        f"Contributions add up to {difference - record['residual']:+,.{decimals + 1}f} of "
+        f"{difference:+,.{decimals + 1}f}: residual {abs(record['residual']):.1e}, at most "
         f"{100 * record['tolerance']:g} % of all contributions is allowed ({record['points']} points)"
     )
 
@@ -149,10 +163,6 @@ def _print(record: dict[str, Any], top: int) -> None:
 def _named(rows: list[Any], top: int) -> int:
     """How many rows have a line of their own: a single one that is left takes no more room than its sum would."""
     return len(rows) if len(rows) == top + 1 else top
-
-
-def _signed(value: float) -> str:
-    return f"{value:+.3f}"
 
 
 def _hops(hops: int | None) -> str:

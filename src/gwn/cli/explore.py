@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from gwn.errors import GWNError
 
 if TYPE_CHECKING:
     from gwn.explore.subject import Subject
+    from gwn.graph import Graph
 
 
 @takes_source
@@ -47,7 +49,7 @@ def explore(
       gwn explore digits --animate wave.gif
     """
     from gwn.cli.progress import TerminalBar
-    from gwn.explore.layout import check_limit
+    from gwn.explore.layout import check_limit, choose_nodes
     from gwn.explore.page import loopback_server, page_file, write_explorer
     from gwn.graph import find_node
     from gwn.io import require_writable, safe_name
@@ -73,8 +75,14 @@ def explore(
         )
         limit, source = int(str(source.nodes)), replace(source, nodes=None)
     check_limit(limit)
-    subject = _subject(source, model, run, runs, quiet)
-    middle = None if centre is None else find_node(subject.graph, centre, "--centre")
+
+    def middle_of(graph: Graph) -> int | None:
+        middle = None if centre is None else find_node(graph, centre, "--centre")
+        choose_nodes(graph, limit, middle)  # what cannot be drawn is told before the work
+        return middle
+
+    subject = _subject(source, model, run, runs, quiet, middle_of)
+    middle = middle_of(subject.graph)
     if animate is not None:
         with TerminalBar("drawing", 1, "", quiet=quiet) as bar:
             write_film(subject, animate, limit=limit, centre=middle, on_progress=bar.phase)
@@ -88,8 +96,10 @@ def explore(
         _serve(target, port)
 
 
-def _subject(source: GraphSource, model: str, run: str | None, runs: Path, quiet: bool) -> Subject:
-    """The graph and its wave: of a run, of a network trained now, or of an impulse."""
+def _subject(
+    source: GraphSource, model: str, run: str | None, runs: Path, quiet: bool, check: Callable[[Graph], object]
+) -> Subject:
+    """The graph and its wave: of a run, of a network trained now, or of an impulse; `check` refuses other graphs."""
     from gwn.cli.progress import TrainingProgress
     from gwn.cli.run import open_run
     from gwn.cli.source import how_it_was_read, open_source, print_summary
@@ -110,6 +120,7 @@ def _subject(source: GraphSource, model: str, run: str | None, runs: Path, quiet
             return Subject(graph=data.pictured, name=data.name, command=command)
         if data.graph.y is None:
             raise GWNError(f"{data.name} has no classes to train on; give --label-column, or --model none for a pulse")
+        check(data.pictured)
         with TrainingProgress(1, TrainConfig().epochs, quiet=quiet) as progress:
             run = str(train_for(spec, data, origin, runs, progress.on_epoch))
     elif any((source.dataset, source.edges, source.nodes, source.graph)):

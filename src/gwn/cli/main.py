@@ -12,7 +12,6 @@ from contextlib import nullcontext
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
 
 from gwn._version import __version__
 from gwn.cli import (
@@ -32,7 +31,7 @@ from gwn.cli import (
     verify,
 )
 from gwn.cli.processes import leave_at_once, one_of_several
-from gwn.cli.terminal import print_prose, sign_of_life
+from gwn.cli.terminal import WholeSentences, print_prose, sign_of_life
 from gwn.errors import EXTRAS, GWNError, missing_extra
 from gwn.html import printable
 
@@ -42,7 +41,7 @@ LONGEST = 900
 """Characters of a message: it may quote what was given."""
 
 
-class InOrder(TyperGroup):
+class InOrder(WholeSentences):
     """The commands as they are listed below; Typer itself lists groups of them last."""
 
     def list_commands(self, ctx: Any) -> list[str]:

@@ -14,7 +14,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
+
+from typer.core import TyperGroup
 
 from gwn.errors import GWNError
 from gwn.html import printable
@@ -33,6 +35,18 @@ ENDLESS = 1000
 """A file has no width: nothing is wrapped there."""
 
 Rows = Sequence[Sequence[str]]
+
+
+class WholeSentences(TyperGroup):
+    """Commands listed with the first sentence of each, wrapped: by default it is cut to one line."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        listed = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
+        rows = [
+            (name, each.get_short_help_str(ENDLESS)) for name, each in listed if each is not None and not each.hidden
+        ]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
 
 
 def as_word(path: Path | str) -> str:

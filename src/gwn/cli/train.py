@@ -228,8 +228,11 @@ MOST_ROWS = 20
 
 def print_details(found: dict[str, Any], classes: list[str]) -> None:
     """What the runs' answers on test are like, class by class, or in the units of the numbers."""
+    from gwn.training.metrics import number_text
+
     if "support" not in found:
-        print_prose(f"      test: mean absolute error {found['mae']:.4g}, mean squared error {found['mse']:.4g}")
+        absolute, squared = number_text(found["mae"]), number_text(found["mse"])
+        print_prose(f"      test: mean absolute error {absolute}, mean squared error {squared}")
         return
     order = sorted(range(len(classes)), key=lambda index: -found["support"][index])
     rows = [
@@ -239,7 +242,7 @@ def print_details(found: dict[str, Any], classes: list[str]) -> None:
     ]
     print_table(["class", "precision", "recall", "F1", "test nodes"], rows, "test, class by class, mean over runs in %")
     if len(order) > MOST_ROWS:
-        print_prose(f"and {len(order) - MOST_ROWS} smaller classes, see result.json")
+        print_prose(f"and {len(order) - MOST_ROWS} other classes, see result.json")
     print_prose(
         f"  balanced: accuracy {_share(found['balanced_accuracy'])}, F1 {_share(found['macro_f1'])}; log loss "
         f"{found['log_loss']:.3f}, calibration error {_share(found['calibration_error'])}"

@@ -147,9 +147,11 @@ def suggestions(facts: Mapping[str, Any]) -> list[str]:
             )
     adjusted = facts["adjusted_homophily"]
     if adjusted is not None and adjusted < UNLIKE:
+        differ = "differ in class more often than by chance"
+        what = differ if adjusted < -UNLIKE else "say little about each other's class"
         said.append(
-            f"Neighbours say little about each other's class (adjusted homophily {adjusted:.2f}): try gwn-fa or "
-            "gwn-plus, which can take a neighbour's features with the opposite sign, and see whether mlp does as well."
+            f"Neighbours {what} (adjusted homophily {adjusted:.2f}): try gwn-fa or gwn-plus, which can take a "
+            "neighbour's features with the opposite sign, and see whether mlp does as well."
         )
     elif adjusted is not None and adjusted > ALIKE:
         said.append(f"Neighbours mostly share a class (adjusted homophily {adjusted:.2f}): gwn-sym is a good start.")
@@ -232,7 +234,8 @@ def _is_line(values: NDArray[np.float64], labels: NDArray[np.float64]) -> bool:
 def in_words(facts: Mapping[str, Any]) -> list[str]:
     """The facts that decide what can be learnt, a sentence a line, and then what they suggest."""
     lines = [
-        f"{facts['nodes']:,} nodes, {facts['edges']:,} {'directed ' if facts['directed'] else ''}edges, "
+        f"{_counted(facts['nodes'], 'node')}, "
+        f"{_counted(facts['edges'], 'directed edge' if facts['directed'] else 'edge')}, "
         f"{_counted(facts['features'], 'feature')}; {_counted(facts['isolated_nodes'], 'node')} without an edge, "
         f"{_counted(facts['components'], 'connected part')}"
     ]

@@ -100,8 +100,8 @@ def page_data(subject: Subject, drawn: Drawn, layout: Tensor) -> dict[str, Any]:
         "classes": [graph.label_name(k) for k in range(graph.num_classes)] if classes else None,
         "labels": _bytes(graph.labels[nodes], "<i2") if classes else None,
         "predicted": _bytes(said, "<i2") if said is not None and classes else None,
-        "targets": _bytes(graph.labels[nodes], "<f4") if graph.task == "regression" else None,
-        "guesses": _bytes(said, "<f4") if said is not None and graph.task == "regression" else None,
+        "targets": _bytes(graph.labels[nodes], "<f8") if graph.task == "regression" else None,
+        "guesses": _bytes(said, "<f8") if said is not None and graph.task == "regression" else None,
         "part": None if subject.part is None else _bytes(subject.part[nodes], "u1"),
         "ends": _bytes(drawn.pairs.t().reshape(-1), "<u2"),
         "weights": _bytes(drawn.weights, "<f4") if weighted else None,
@@ -140,7 +140,8 @@ def _network(subject: Subject, drawn: Drawn) -> dict[str, Any]:
     network, graph = subject.network, subject.graph
     assert network is not None
     signals = network_signals(network, graph)
-    states = signals.states[:, drawn.nodes]
+    unit = subject.scaling.spread
+    states = unit * signals.states[:, drawn.nodes]
     frames = min(len(states), max(2, MOST_VALUES // states[0].numel()))
     # The last state is one of them: the answer is read from it.
     at = torch.linspace(0, network.num_steps, frames, dtype=torch.float64).round().long()
@@ -150,14 +151,14 @@ def _network(subject: Subject, drawn: Drawn) -> dict[str, Any]:
         "laplacian": subject.laplacian,
         "growth": _finite(found.growth),
         "highest": _finite(found.high),
-        "regression": graph.task == "regression",
+        "zero": float(subject.scaling.restore(signals.zeros)) if graph.task == "regression" else None,
         "tau": network.scheme.tau,
         "at": at.tolist(),
         "signals": [
             {
                 "name": name,
                 **_scaled("scales", "states", kept[:, :, column]),
-                **_scaled("velocityScale", "velocity", signals.velocity[drawn.nodes, column]),
+                **_scaled("velocityScale", "velocity", unit * signals.velocity[drawn.nodes, column]),
             }
             for column, name in enumerate(signals.names)
         ],

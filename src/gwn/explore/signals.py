@@ -22,11 +22,13 @@ class Signals:
     names      what a person chooses them by
     states     [n + 1, N, count] the wave as the network itself computes it
     velocity   [N, count] with which it starts
+    zeros      [count] the score that zero stands for: what is added to every node alike
     """
 
     names: tuple[str, ...]
     states: Tensor
     velocity: Tensor
+    zeros: Tensor
 
 
 def network_signals(network: GWN, graph: Graph) -> Signals:
@@ -45,12 +47,11 @@ def network_signals(network: GWN, graph: Graph) -> Signals:
         phi1 = network.encode(graph.x)[1]
     scores = logits - logits.mean(1, keepdim=True) if logits.shape[1] > 1 else logits
     columns = torch.cat([states[-1], torch.ones_like(scores[:, :1])], dim=1)
-    weights = torch.linalg.lstsq(columns, scores, driver="gelsd").solution[:-1]
     kept = _largest_classes(graph)
-    weights = weights[:, kept]
-    return Signals(
-        names=tuple(_signal_name(graph, index) for index in kept), states=states @ weights, velocity=phi1 @ weights
-    )
+    solution = torch.linalg.lstsq(columns, scores, driver="gelsd").solution[:, kept]
+    weights, zeros = solution[:-1], solution[-1]
+    names = tuple(_signal_name(graph, index) for index in kept)
+    return Signals(names=names, states=states @ weights, velocity=phi1 @ weights, zeros=zeros)
 
 
 def _signal_name(graph: Graph, index: int) -> str:

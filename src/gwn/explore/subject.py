@@ -20,6 +20,7 @@ from gwn.training import Experiment, TrainConfig, TrainedModel, run_experiment
 from gwn.training.config import effective_settings
 from gwn.training.experiment import OnProgress
 from gwn.training.loop import predict_logits
+from gwn.training.loss import AS_IT_IS, Scaling
 from gwn.training.metrics import METRICS, score_text
 
 LONG_ENOUGH = 4.0
@@ -33,6 +34,7 @@ class Subject:
     network      a trained wave network, or None for pulses alone
     model, laplacian   what it is called, and its Laplacian
     predicted    [N] the classes it says, or the numbers in the units of the table
+    scaling      from the network's numbers to these units
     part         [N] 1 for the nodes it was trained on, 2 for those it was chosen by, 3 for those it was tested on
     about        one sentence on the network
     command      what writes this page again
@@ -44,6 +46,7 @@ class Subject:
     model: str = ""
     laplacian: str = ""
     predicted: Tensor | None = None
+    scaling: Scaling = AS_IT_IS
     part: Tensor | None = None
     about: str = ""
     command: str = ""
@@ -84,7 +87,7 @@ def subject_of_run(folder: Path, trained: TrainedModel, data: Dataset, split: Sp
     test, score = trained.run.test, "not tested"
     if test is not None:
         value, metric = score_text(config["metric"], test, 1), METRICS[config["metric"]]
-        score = f"{config['metric']} {value} %" if metric.percent else f"{metric.title} {value}"
+        score = f"{metric.name} {value}{' %' if metric.percent else ''}"
         score += f" on the {split.test.numel():,} test nodes"
     return Subject(
         graph=graph,
@@ -93,6 +96,7 @@ def subject_of_run(folder: Path, trained: TrainedModel, data: Dataset, split: Sp
         model=config["model"],
         laplacian={**config["settings"], **model_spec(config["model"]).fixed}["laplacian"],
         predicted=predicted,
+        scaling=trained.scaling if graph.task == "regression" else AS_IT_IS,
         part=part,
         about=f"{config['model']} was trained on its {config['split']} split: {score}.",
         command=command,

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 
 from gwn.html import Markup, fill, join
 
 Point = tuple[float, float]
 WIDTH, HEIGHT = 460, 240
 LEFT, RIGHT, TOP, BOTTOM = 52, 12, 12, 38
-"""Room for the axes."""
+"""Room for the axes; on the left more where the numbers are long."""
+
+CHARACTER, Y_LABEL = 9.5, 18
+"""How wide a digit is at most, which is on a phone, where letters are 15 of the picture's units high; and the label
+beside the axis."""
 
 
 def ticks(low: float, high: float, most: int = 5) -> list[float]:
@@ -37,25 +42,25 @@ class Frame:
 
     def __init__(self, x: Point, y: Point) -> None:
         self.x, self.y = _widened(*x), _widened(*y)
+        self.left = max(LEFT, Y_LABEL + 6 + max(_wide(value) for value in ticks(*self.y)))
 
     def at(self, x: float, y: float) -> Point:
         across = (x - self.x[0]) / (self.x[1] - self.x[0])
         up = (y - self.y[0]) / (self.y[1] - self.y[0])
-        return LEFT + across * (WIDTH - LEFT - RIGHT), HEIGHT - BOTTOM - up * (HEIGHT - TOP - BOTTOM)
+        return self.left + across * (WIDTH - self.left - RIGHT), HEIGHT - BOTTOM - up * (HEIGHT - TOP - BOTTOM)
 
-    def axes(self, x_label: str, y_label: str, unit: str = "") -> Markup:
+    def axes(self, x_label: str, y_label: str) -> Markup:
         """Grid, numbers and labels."""
-        right, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM
+        left, right, bottom = px(self.left), WIDTH - RIGHT, HEIGHT - BOTTOM
         parts = []
         for value in ticks(*self.y):
             y = self.at(self.x[0], value)[1]
-            parts.append(fill('<line class="grid" x1="$a" x2="$b" y1="$y" y2="$y"/>', a=LEFT, b=right, y=px(y)))
-            parts.append(label_at(LEFT - 6, y + 4, f"{value:g}{unit}", "end"))
-        for value in ticks(*self.x):
-            x = self.at(value, self.y[0])[0]
-            parts.append(label_at(x, bottom + 16, f"{value:g}", "middle"))
-        parts.append(fill('<line class="axis" x1="$a" x2="$b" y1="$y" y2="$y"/>', a=LEFT, b=right, y=bottom))
-        parts.append(label_at((LEFT + right) / 2, HEIGHT - 5, x_label, "middle"))
+            parts.append(fill('<line class="grid" x1="$a" x2="$b" y1="$y" y2="$y"/>', a=left, b=right, y=px(y)))
+            parts.append(label_at(self.left - 6, y + 4, _tick(value), "end"))
+        for x, value in self._across():
+            parts.append(label_at(x, bottom + 16, _tick(value), "middle"))
+        parts.append(fill('<line class="axis" x1="$a" x2="$b" y1="$y" y2="$y"/>', a=left, b=right, y=bottom))
+        parts.append(label_at((self.left + right) / 2, HEIGHT - 5, x_label, "middle"))
         if y_label:
             parts.append(
                 fill(
@@ -67,9 +72,27 @@ class Frame:
             )
         return join(parts, "")
 
+    def _across(self) -> list[tuple[float, float]]:
+        """Every number, every second or third, as they stand beside each other, with where: none leaves the picture."""
+        found = ticks(*self.x)
+        spots = [(min(self.at(value, self.y[0])[0], WIDTH - _wide(value) / 2), value) for value in found]
+        for every in range(1, len(spots)):
+            shown = spots[::every]
+            if all(b - a > (_wide(v) + _wide(w)) / 2 for (a, v), (b, w) in pairwise(shown)):
+                return shown
+        return spots[:1]
+
     def line(self, points: Sequence[Point], kind: str) -> Markup:
         places = " ".join(f"{px(x)},{px(y)}" for x, y in (self.at(*point) for point in points))
         return fill('<polyline class="$kind" points="$places"/>', kind=kind, places=places)
+
+
+def _tick(value: float) -> str:
+    return f"{value:,.10g}"
+
+
+def _wide(value: float) -> float:
+    return CHARACTER * len(_tick(value))
 
 
 def svg(body: Markup, label: str, width: float = WIDTH, height: float = HEIGHT) -> Markup:
@@ -128,25 +151,30 @@ def scatter(points: Sequence[Point]) -> Markup:
     return svg(join([frame.axes("known", "predicted"), diagonal, *dots], ""), "Predicted over known numbers")
 
 
-def bars(rows: Sequence[tuple[str, float]], label: str) -> Markup:
-    """Contributions to the left and right of zero, one a row."""
-    name_width, number_width, height = 170.0, 62.0, 24.0
+LONGEST_NAME = 24
+
+
+def bars(rows: Sequence[tuple[str, str, float]], label: str) -> Markup:
+    """Contributions to the left and right of zero, one a row: its name, what is said behind it, and the number."""
+    low, high = min(0.0, *(value for *_, value in rows)), max(0.0, *(value for *_, value in rows))
+    digits = max(0, 2 - math.floor(math.log10(max(high, -low) or 1.0)))
+    numbers = [f"{value:+,.{digits}f}" for *_, value in rows]
+    name_width, number_width, height = 170.0, max(62.0, CHARACTER * max(map(len, numbers)) + 6), 24.0
     room = WIDTH - name_width - number_width
-    low, high = min(0.0, *(value for _, value in rows)), max(0.0, *(value for _, value in rows))
     scale = room / ((high - low) or 1.0)
     zero = name_width - low * scale
-    digits = max(0, 2 - math.floor(math.log10(max(high, -low) or 1.0)))
     parts = []
-    for number, (name, value) in enumerate(rows):
+    for number, (name, note, value) in enumerate(rows):
         y = number * height
-        shown = name if len(name) <= 24 else name[:23] + "…"
+        most = LONGEST_NAME - len(note)
+        shown = (name if len(name) <= most else name[: most - 1] + "…") + note
         x = zero + min(0.0, value) * scale
         parts.append(
             fill(
                 '<g><title>$full: $value</title>$name<rect class="$kind" x="$x" y="$y" width="$w" height="14" rx="2"/>'
                 '<text class="number" x="$right" y="$base" text-anchor="end">$value</text></g>',
-                full=name,
-                value=f"{value:+,.{digits}f}",
+                full=name + note,
+                value=numbers[number],
                 name=label_at(name_width - 8, y + 15, shown, "end"),
                 kind="for" if value >= 0 else "against",
                 x=px(x),

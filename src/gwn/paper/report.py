@@ -28,7 +28,7 @@ from gwn.paper.verdict_html import verdict_parts
 from gwn.settings import table_name
 from gwn.training.result import environment
 
-FIGURE = """<section class="card exhibit$tall" id="figure-$name">
+FIGURE = """<section class="card exhibit$kind" id="figure-$name">
 <h3>$title</h3>
 <figure>
 <a href="figures/$name.svg"><img src="figures/$name.svg" alt="$title. $caption"></a>
@@ -67,7 +67,9 @@ def sections(exhibits: Iterable[Exhibit], results: Path, out: Path) -> tuple[Mar
 
 
 def _figure(data: CurveData, out: Path) -> Markup:
-    draw_figure(data, out / "figures" / f"{data.name}.svg", caption=False)
+    high = -(-len(data.panels) // data.columns) > 2 * data.columns
+    columns = 2 * data.columns if high else data.columns  # over the whole page: beside another it would be a long strip
+    draw_figure(data, out / "figures" / f"{data.name}.svg", caption=False, columns=columns)
     # of each point the number of its runs: what came out of them is what the figure shows
     runs = [
         {name: len(entry) if name == "results" else entry for name, entry in point.items()}
@@ -77,7 +79,7 @@ def _figure(data: CurveData, out: Path) -> Markup:
     finding, rest = finding_of(data.caption)
     return fill(
         FIGURE,
-        tall=" tall" if len(data.panels) > data.columns * data.columns else "",  # than it is wide
+        kind=(" wide" if high else "") + (" tall" if len(data.panels) > columns * columns else ""),  # than it is wide
         finding=finding,
         rest=rest,
         name=data.name,

@@ -21,6 +21,7 @@ from gwn.training import TrainedModel
 from gwn.training.checkpoint import Curves
 from gwn.training.experiment import history_file
 from gwn.training.loop import predict_logits
+from gwn.training.loss import AS_IT_IS, Scaling
 from gwn.training.outputs import probabilities
 
 BINS = 10
@@ -149,16 +150,20 @@ class Wave:
     pairs    edges among them, by their places in `nodes`
     values   [n + 1, m]
     times    [n + 1]
+    zero     what zero stands for: the part of the margin that is the same at every node
     """
 
     nodes: list[int]
     pairs: list[tuple[int, int]]
     values: list[list[float]]
     times: list[float]
+    zero: float
     total_neighbours: int
 
 
-def wave_around(network: Any, graph: Graph, node: int, target: int, rival: int | None) -> Wave | None:
+def wave_around(
+    network: Any, graph: Graph, node: int, target: int, rival: int | None, scaling: Scaling = AS_IT_IS
+) -> Wave | None:
     """The margin of `target` over `rival` at the node and around it; None for a network without a wave.
 
     The channels are combined as the network's answer combines them: by least squares on the last state, which is the
@@ -173,11 +178,11 @@ def wave_around(network: Any, graph: Graph, node: int, target: int, rival: int |
     logits = predict_logits(network, seen).double()
     margin = logits[:, target] - (0.0 if rival is None else logits[:, rival])
     columns = torch.cat([states[-1], states.new_ones(states.shape[1], 1)], dim=1)
-    direction = torch.linalg.lstsq(columns, margin[:, None], driver="gelsd").solution[:-1]
+    solution = torch.linalg.lstsq(columns, margin[:, None], driver="gelsd").solution
     source, target_ends = graph.edge_index
     around = torch.unique(torch.cat([target_ends[source == node], source[target_ends == node]]))
     around = around[around != node]
-    signal = (states @ direction).squeeze(2)
+    signal = scaling.spread * (states @ solution[:-1]).squeeze(2)
     strongest = signal[:, around].abs().amax(0).argsort(descending=True, stable=True)[:MOST_NEIGHBOURS]
     nodes = [node, *around[strongest].tolist()]
     place = {number: index for index, number in enumerate(nodes)}
@@ -187,8 +192,9 @@ def wave_around(network: Any, graph: Graph, node: int, target: int, rival: int |
     return Wave(
         nodes=nodes,
         pairs=pairs,
-        values=[[round(float(value), 5) for value in row] for row in signal[:, nodes]],
+        values=[[float(f"{value:.5g}") for value in row] for row in signal[:, nodes].tolist()],
         times=[round(step * network.scheme.tau, 3) for step in range(states.shape[0])],
+        zero=float(scaling.restore(solution[-1])),
         total_neighbours=int(around.numel()),
     )
 

@@ -11,6 +11,7 @@ from gwn.pages import charts
 from gwn.pages.table import NOT_MEASURED, TableCell, TableData, table_html, words
 from gwn.runs.facts import Answers, Numbers
 from gwn.runs.parts import card, node_name, short
+from gwn.training.metrics import number_text
 
 MOST_CLASSES = 20
 """Of the confusion matrix; of more classes the largest confusions are listed."""
@@ -35,7 +36,7 @@ def _numbers(answers: Numbers) -> Markup:
         "<p>Every dot is a test node$share; on the line it would be exact. Mean absolute error "
         "<strong>$error</strong>.</p>$chart",
         share="" if step == 1 else f" (every {step}th is drawn)",
-        error=f"{answers.mean_error:.4g}",
+        error=number_text(answers.mean_error),
         chart=charts.scatter(points),
     )
     return card("numbers", "Predicted and known numbers", body)
@@ -45,9 +46,9 @@ def _largest_errors(answers: Numbers, graph: Graph) -> Markup:
     rows = [
         (
             words(node_name(graph, int(answers.nodes[k]))),
-            words(f"{answers.known[k]:.5g}", float(answers.known[k])),
-            words(f"{answers.predicted[k]:.5g}", float(answers.predicted[k])),
-            words(f"{answers.predicted[k] - answers.known[k]:+.4g}", float(answers.predicted[k] - answers.known[k])),
+            words(number_text(answers.known[k], 5), float(answers.known[k])),
+            words(number_text(answers.predicted[k], 5), float(answers.predicted[k])),
+            words(number_text(error := float(answers.predicted[k] - answers.known[k]), sign="+"), error),
         )
         for k in answers.mistakes(MOST_MISTAKES)
     ]

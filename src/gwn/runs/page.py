@@ -58,7 +58,7 @@ def write_run_page(
         style=Markup(style),
         script=Markup(script),
         title=f"{model_spec(config['model']).title} on {_called(config['dataset']['name'])}",
-        kicker=f"Graph wave networks · {config['split']} split · run {trained.run.run} of {len(result['runs'])}",
+        kicker=f"Graph wave networks · {config['split']} split · run {trained.run.run}, {_among(len(result['runs']))}",
         **_verdict(result, trained),
         tiles=_tiles(describe(data), trained, columns),
         caveat=fill('<p class="note">$text</p>', text=data.caveat) if data.caveat else Markup(""),
@@ -79,6 +79,11 @@ def write_run_page(
     return out
 
 
+def _among(runs: int) -> str:
+    """Runs are numbered from zero, so that "0 of 1" would be odd."""
+    return "the only one" if runs == 1 else f"one of {runs:,}"
+
+
 def _called(dataset: str) -> str:
     """A dataset as its authors write it; anyone's own graph by its name."""
     return DATASETS[dataset].title if dataset in DATASETS else dataset
@@ -92,7 +97,7 @@ def _score(metric: str, value: float) -> str:
 def _verdict(result: Mapping[str, Any], trained: TrainedModel) -> dict[str, str]:
     test, metric = result["summary"]["test"], result["metric"]
     if test is None and result["summary"]["val"] is not None:
-        of = f"validation {metric} on the {result['split']} split"
+        of = f"validation {METRICS[metric].name} on the {result['split']} split"
         return {"score": _score(metric, result["summary"]["val"]["mean"]), "score_of": of, "interval": "not tested"}
     if test is None:
         return {"score": "–", "score_of": "no run finished", "interval": ""}
@@ -104,7 +109,7 @@ def _verdict(result: Mapping[str, Any], trained: TrainedModel) -> dict[str, str]
     this = "" if trained.run.test is None else f"; this run {_score(metric, trained.run.test)}"
     return {
         "score": _score(metric, test["mean"]),
-        "score_of": f"test {metric} on the {result['split']} split",
+        "score_of": f"test {METRICS[metric].name} on the {result['split']} split",
         "interval": interval + (this if test["count"] > 1 else ""),
     }
 
@@ -118,7 +123,7 @@ def _tiles(data: Mapping[str, Any], trained: TrainedModel, columns: Sequence[str
         "columns": f"{len(set(columns)):,}",
         **({"classes": f"{data['classes']:,}"} if data["classes"] else {}),
         "labelled": f"{100 * labelled / data['nodes']:.0f} %",
-        "edges within a class": "–" if homophily is None else f"{100 * homophily:.0f} %",
+        **({} if homophily is None else {"edges within a class": f"{100 * homophily:.0f} %"}),
         "isolated nodes": f"{data['isolated_nodes']:,}",
         "parameters": f"{trained.run.parameters:,}",
     }
@@ -145,7 +150,7 @@ def _curves(curves: Mapping[str, Any] | None, metric: str) -> Markup:
         best=curves["best_epoch"],
         title=title,
         loss=charts.lines(losses, "Training and validation loss by epoch", "loss", curves["best_epoch"]),
-        score=charts.lines(score, f"Validation {metric} by epoch", title, curves["best_epoch"]),
+        score=charts.lines(score, f"Validation {METRICS[metric].name} by epoch", title, curves["best_epoch"]),
     )
     return card("curves", "Learning curves", body, "wide")
 

@@ -14,6 +14,8 @@ from gwn.pages import charts
 from gwn.runs.facts import Answers, Numbers, Wave, wave_around
 from gwn.runs.parts import card, node_name, short
 from gwn.training import TrainedModel
+from gwn.training.loss import AS_IT_IS
+from gwn.training.metrics import number_text
 
 EXPLAINED = 3
 BARS = 8
@@ -37,8 +39,10 @@ def explained(
     reasons = [explain_run(trained, graph, split, node, columns=columns) for node in nodes]
     first, names = reasons[0], trained.class_names
     numbers = trained.task == "regression"
-    pair = (0, None) if numbers else (names.index(first["class"]), names.index(first["against"]))
-    return [_reasons(reasons), _wave(wave_around(trained.network, graph, nodes[0], *pair), graph, first)]
+    target, rival = (0, None) if numbers else (names.index(first["class"]), names.index(first["against"]))
+    units = trained.scaling if numbers else AS_IT_IS
+    wave = wave_around(trained.network, graph, nodes[0], target, rival, units)
+    return [_reasons(reasons), _wave(wave, graph, first)]
 
 
 WHY = """<div class="why"><h3>Node $node: predicted $predicted$sure, $known</h3>
@@ -51,21 +55,21 @@ WHY = """<div class="why"><h3>Node $node: predicted $predicted$sure, $known</h3>
 def _reasons(records: Sequence[Mapping[str, Any]]) -> Markup:
     parts = []
     for record in records:
-        columns = [(each["column"], each["own"] + each["others"]) for each in record["columns"]]
-        columns.sort(key=lambda each: -abs(each[1]))
-        nodes = [(f"{short(each['node'])} ({_hops(each['hops'])})", each["contribution"]) for each in record["nodes"]]
+        columns = [(each["column"], "", each["own"] + each["others"]) for each in record["columns"]]
+        columns.sort(key=lambda each: -abs(each[2]))
+        nodes = [(short(each["node"]), f" ({_hops(each['hops'])})", each["contribution"]) for each in record["nodes"]]
         parts.append(
             fill(
                 WHY,
                 node=short(record["node"]),
-                predicted=short(record["predicted"]),
+                predicted=_called(record, record["predicted"]),
                 sure="" if record["probability"] is None else f" with {100 * record['probability']:.1f} %",
-                known="truth not known" if record["known"] is None else f"truly {short(record['known'])}",
+                known="truth not known" if record["known"] is None else f"truly {_called(record, record['known'])}",
                 what=_margin(record),
-                margin=f"{record['margin']:.4g}",
-                start=f"{record['start']:.4g}",
+                margin=number_text(record["margin"]),
+                start=number_text(record["start"]),
                 baseline=record["baseline"],
-                **{name: f"{value:+.3g}" for name, value in record["rings"].items()},
+                **{name: number_text(value, 3, "+") for name, value in record["rings"].items()},
                 columns=charts.bars(_with_rest(columns, "columns"), "Contribution of each column"),
                 nodes=charts.bars(_with_rest(nodes, "nodes"), "Contribution of each node"),
             )
@@ -78,18 +82,22 @@ def _reasons(records: Sequence[Mapping[str, Any]]) -> Markup:
     return card("why", "Why these predictions", join([lead, *parts]), "wide")
 
 
+def _called(record: Mapping[str, Any], said: str) -> str:
+    return number_text(float(said), 6) if record["against"] is None else short(said)
+
+
 def _margin(record: Mapping[str, Any]) -> str:
     if record["against"] is None:
         return "The predicted number"
     return f"The margin of {short(record['class'])} over {short(record['against'])}"
 
 
-def _with_rest(rows: Sequence[tuple[str, float]], what: str) -> list[tuple[str, float]]:
+def _with_rest(rows: Sequence[tuple[str, str, float]], what: str) -> list[tuple[str, str, float]]:
     """The first rows, and the sum of the others; one other has its own name."""
     rest = rows[BARS:]
     if len(rest) < 2:
         return list(rows)
-    return [*rows[:BARS], (f"{len(rest):,} other {what}", sum(value for _, value in rest))]
+    return [*rows[:BARS], (f"{len(rest):,} other {what}", "", sum(value for *_, value in rest))]
 
 
 def _hops(hops: int | None) -> str:
@@ -130,7 +138,9 @@ def _wave(wave: Wave | None, graph: Graph, record: Mapping[str, Any]) -> Markup:
         '<ul class="keys"><li class="up">$above</li><li class="down">$below</li></ul>'
         '<script type="application/json" id="wave-data">$data</script>',
         what=_margin(record),
-        above="above zero" if record["against"] is None else f"speaks for {short(record['class'])}",
+        above=f"above zero, which stands for {number_text(wave.zero)}"
+        if record["against"] is None
+        else f"speaks for {short(record['class'])}",
         below="below zero" if record["against"] is None else f"speaks for {short(record['against'])}",
         node=names[0],
         shown=len(names) - 1,

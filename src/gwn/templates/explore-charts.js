@@ -14,6 +14,14 @@
     return String(Number(value.toPrecision(digits || 3))).replace("-", "−");
   };
 
+  // A number of the table, which is told from others like it: with every digit before the point.
+  GWN.inFull = function (value) {
+    const size = Math.abs(value);
+    if (!Number.isFinite(value) || (size && (size < 1e-3 || size >= 1e15))) return GWN.number(value);
+    const decimals = size ? Math.max(0, 3 - Math.floor(Math.log10(size))) : 0;
+    return value.toLocaleString("en", { maximumFractionDigits: decimals }).replace("-", "−");
+  };
+
   // Round numbers, about so many, and three at least: one alone says nothing of the scale.
   GWN.ticks = function (low, high, about) {
     const rough = (high - low) / about || 1, power = 10 ** Math.floor(Math.log10(rough));

@@ -3,8 +3,23 @@
 (function (GWN) {
   const FILMS = ["video/webm", "video/mp4"];
 
-  // `shown()` gives { pictures, titles, line, meaning }: what stands side by side, what is said above each and below all
-  // of them, and what colours mean.
+  const HEAD = 30, ROW = 22, SIDE = 12, GAP = 14;
+
+  // Where each of the meanings of colours stands: behind the line where all of them fit, or in rows below it.
+  function spots(pen, meaning, line, end) {
+    const sized = meaning.map(([colour, text]) => ({ colour, text, dot: colour ? 14 : 0, width: (colour ? 14 : 0) + pen.measureText(text).width }));
+    const behind = SIDE + pen.measureText(line).width + 24, all = sized.reduce((sum, { width }) => sum + width + GAP, -GAP);
+    let [x, row] = behind + all <= end ? [behind, 0] : [SIDE, 1];
+    for (const each of sized) {
+      if (x > SIDE && x + each.width > end) { x = SIDE; row++; }
+      Object.assign(each, { x, row });
+      x += each.width + GAP;
+    }
+    return sized;
+  }
+
+  // `shown()` gives { pictures, titles, line, longest, meaning }: what stands side by side, what is said above each and
+  // below all of them, now and where that is longest, and what colours mean.
   GWN.Film = class {
     constructor(name, shown, { begin, end, say, label }) {
       Object.assign(this, { name, shown, begin, end, say, label, recorded: null });
@@ -15,38 +30,36 @@
     }
 
     compose(canvas) {
-      const { pictures, titles, line, meaning } = this.shown(), theme = GWN.theme(), [width, height] = pictures[0].size();
-      const head = 30, foot = 30;
-      if (canvas.width !== width * pictures.length || canvas.height !== height + head + foot) {
-        canvas.width = width * pictures.length;
-        canvas.height = height + head + foot;
+      const { pictures, titles, line, longest, meaning } = this.shown(), theme = GWN.theme();
+      const [width, height] = pictures[0].size(), across = width * pictures.length, end = across - SIDE;
+      const pen = canvas.getContext("2d"), font = "13px " + theme.font;
+      pen.font = font;
+      const said = spots(pen, meaning, longest, end), down = HEAD + height + HEAD + ROW * said.at(-1).row;
+      if (canvas.width !== across || canvas.height !== down) {
+        canvas.width = across;
+        canvas.height = down;
       }
-      const pen = canvas.getContext("2d");
+      pen.font = font;  // a new size forgets it
       pen.fillStyle = theme.paper;
-      pen.fillRect(0, 0, canvas.width, canvas.height);
-      pen.font = "13px " + theme.font;
+      pen.fillRect(0, 0, across, down);
       pen.textBaseline = "middle";
       pictures.forEach((picture, k) => {
-        for (const layer of picture.canvases) pen.drawImage(layer, k * width, head, width, height);
+        for (const layer of picture.canvases) pen.drawImage(layer, k * width, HEAD, width, height);
         pen.fillStyle = theme.soft;
-        pen.fillText(titles[k], k * width + 12, head / 2 + 2, width - 24);
+        pen.fillText(titles[k], k * width + SIDE, HEAD / 2 + 2, width - 2 * SIDE);
       });
       pen.fillStyle = theme.ink;
-      const level = canvas.height - foot / 2, end = canvas.width - 12;
-      pen.fillText(line, 12, level, end - 12);
-      let x = 12 + pen.measureText(line).width + 24;
-      for (const [colour, text] of meaning) {
-        const width = (colour ? 14 : 0) + pen.measureText(text).width;
-        if (x + width > end) break;
+      const level = HEAD + height + HEAD / 2;
+      pen.fillText(line, SIDE, level, end - SIDE);
+      for (const { colour, text, dot, x, row } of said) {
         if (colour) {
           pen.fillStyle = colour;
           pen.beginPath();
-          pen.arc(x + 5, level, 5, 0, 7);
+          pen.arc(x + 5, level + ROW * row, 5, 0, 7);
           pen.fill();
         }
         pen.fillStyle = theme.soft;
-        pen.fillText(text, x + (colour ? 14 : 0), level);
-        x += width + 14;
+        pen.fillText(text, x + dot, level + ROW * row, end - x - dot);
       }
       return canvas;
     }
@@ -54,7 +67,7 @@
     download(blob, ending) {
       const link = document.createElement("a"), url = URL.createObjectURL(blob);
       link.href = url;
-      link.download = `wave-${this.name.replace(/[^\w-]+/g, "-")}.${ending}`;
+      link.download = `wave-${this.name.replace(/[^\p{L}\p{N}_-]+/gu, "-")}.${ending}`;
       link.click();
       setTimeout(() => URL.revokeObjectURL(url), 10000);
       this.say("saved as " + link.download);

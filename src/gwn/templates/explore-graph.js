@@ -10,8 +10,8 @@
     const graph = {
       nodes: data.nodes, radius: data.radius, x: scaled(data.x), y: scaled(data.y), ends, classes,
       weights: list(data.weights, Float32Array), labels: list(data.labels, Int16Array),
-      predicted: list(data.predicted, Int16Array), targets: list(data.targets, Float32Array),
-      guesses: list(data.guesses, Float32Array), part: list(data.part, Uint8Array),
+      predicted: list(data.predicted, Int16Array), targets: list(data.targets, Float64Array),
+      guesses: list(data.guesses, Float64Array), part: list(data.part, Uint8Array),
       shown: list(data.shown, Uint32Array) || Uint32Array.from({ length: ends.length / 2 }, (_, k) => k),
       name: (i) => (ids ? ids[i] : "node " + numbers[i]),
       called: (i) => (ids ? "node " + ids[i] : "node " + numbers[i]),
@@ -32,11 +32,11 @@
       const facts = [graph.labels ? className(graph.labels[i]) : graph.targets ? known(i) : "", neighbours(i)];
       return ` (${facts.filter(Boolean).join(", ")})`;
     };
-    const known = (i) => (Number.isNaN(graph.targets[i]) ? "number unknown" : "number " + GWN.number(graph.targets[i], 4));
+    const known = (i) => (Number.isNaN(graph.targets[i]) ? "number unknown" : "number " + GWN.inFull(graph.targets[i]));
     graph.facts = (i) => {
       const facts = [];
       if (graph.targets) facts.push(known(i));
-      if (graph.guesses) facts.push("predicted " + GWN.number(graph.guesses[i], 4));
+      if (graph.guesses) facts.push("predicted " + GWN.inFull(graph.guesses[i]));
       if (graph.labels) facts.push(className(graph.labels[i]));
       if (graph.predicted) facts.push("predicted " + classes[graph.predicted[i]]);
       if (graph.part && graph.part[i]) facts.push(["", "training", "validation", "test"][graph.part[i]] + " node");

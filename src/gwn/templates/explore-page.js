@@ -34,7 +34,7 @@
   function computed(title, laplacian, scheme, tau, steps, start, velocity, shownTau) {
     const space = raw.laplacians[laplacian];
     const states = GWN.integrate(op, space, scheme, tau, steps, start, velocity, interval(laplacian));
-    const verdict = GWN.verdict(laplacian, scheme, tau, ...interval(laplacian));
+    const verdict = GWN.verdict(laplacian, scheme, tau, ...interval(laplacian), velocity.some((speed) => speed !== 0));
     return { title, wave: new GWN.Wave(op, states, shownTau || tau, space.walk, space.shift), smooths: scheme === "heat", verdict };
   }
 
@@ -178,7 +178,7 @@
       return item;
     });
     if (state.colour === "amplitude") entries.splice(0, 2, "below zero", bar, "above");
-    else if (ends) entries.splice(0, 2, GWN.number(ends[0]), bar, GWN.number(ends[1]));
+    else if (ends) entries.splice(0, 2, GWN.inFull(ends[0]), bar, GWN.inFull(ends[1]));
     by("legend").replaceChildren(...entries);
   }
 
@@ -187,7 +187,7 @@
     const theme = GWN.theme(), found = [];
     if (state.colour === "amplitude") found.push([theme.below, "below zero"], [theme.above, "above"]);
     else if (colouring.ends) {
-      const [low, high] = colouring.ends.map((value) => GWN.number(value));
+      const [low, high] = colouring.ends.map(GWN.inFull);
       found.push([theme["below-far"], low], [theme["above-far"], high]);
       if (state.colour === "mistake") found.push(["", "predicted less known"]);
       if (state.colour !== "prediction" && graph.targets.some(Number.isNaN)) found.push([theme.rest, "number unknown"]);
@@ -197,7 +197,7 @@
     } else {
       const coloured = GWN.coloured(theme, graph), others = graph.classes.length - coloured.length;
       coloured.forEach((k) => found.push([GWN.classColour(theme, graph, k), graph.classes[k]]));
-      if (others) found.push([theme.rest, `and ${others} smaller class${others === 1 ? "" : "es"}`]);
+      if (others) found.push([theme.rest, `and ${others} other class${others === 1 ? "" : "es"}`]);
     }
     if (state.colour !== "amplitude") found.push(["", "large: far from zero"]);
     if (state.edges === "attention" && state.view === "network") found.push([theme.above, "attention above zero"], [theme.below, "below"]);
@@ -291,8 +291,9 @@
   }
 
   function shown() {
-    const line = `${raw.name} · ${graph.name(state.node)} · t = ${state.time.toFixed(2)}`;
-    return { pictures: used(), titles: panels.map((panel) => GWN.panelTitle(panel, panel.scale)), line, meaning: meaning() };
+    const line = (time) => `${raw.name} · ${graph.name(state.node)} · t = ${time.toFixed(2)}`;
+    const titles = panels.map((panel) => GWN.panelTitle(panel, panel.scale));
+    return { pictures: used(), titles, line: line(state.time), longest: line(length), meaning: meaning() };
   }
 
   // ---- choices ---------------------------------------------------------------------------------------------------
@@ -307,7 +308,7 @@
     by("node-label").textContent = pulse ? "Starts at node" : "Chart of node";
     document.querySelectorAll(".pulse").forEach((field) => { field.hidden = !pulse; });
     by("field-class").hidden = pulse;
-    by("class-label").textContent = network && network.regression ? "Shown" : "Score of";
+    by("class-label").textContent = network && network.zero !== null ? "Shown" : "Score of";
     by("field-edges").hidden = pulse || !network.attention;
     const schemes = raw.laplacians[state.laplacian].schemes;
     if (!schemes.includes(state.scheme)) state.scheme = "leapfrog";

@@ -26,9 +26,9 @@
       const alone = first.hops.every((hops, i) => hops < 0 || i === state.node);
       text.push(`A pulse was set free at ${graph.called(state.node)}${graph.about(state.node)}. At t = ${time} it ${alone ? "stays there, as no edge leads on" : far ? `moves ${moved.toLocaleString("en")} of ${many(graph.nodes, "node")}, up to ${many(far, "edge")} away` : "has reached no other node yet"}${hue && far ? ": orange is above zero, blue below" : ""}.`);
     } else {
-      const { model, regression, at } = first.network, done = at[Math.round(first.wave.place(state.time))];
-      const [what, above, below] = regression ? ["", "are above zero", "below it"] : ["the score of ", "speak for it", "against it"];
-      text.push(`${model}: ${what}${first.signal} on its way through the network, after ${done} of ${many(at.at(-1), "step")}. ${up.toLocaleString("en")} nodes ${above}${hue ? " (orange)" : ""}, ${(moved - up).toLocaleString("en")} ${below}${hue ? " (blue)" : ""}.`);
+      const { model, zero, at } = first.network, done = at[Math.round(first.wave.place(state.time))];
+      const [what, above, below] = zero !== null ? ["", "are above it", "below it"] : ["the score of ", "speak for it", "against it"];
+      text.push(`${model}: ${what}${first.signal} on its way through the network, after ${done} of ${many(at.at(-1), "step")}. ${zero !== null ? `Zero stands for ${GWN.inFull(zero)}: ` : ""}${up.toLocaleString("en")} nodes ${above}${hue ? " (orange)" : ""}, ${(moved - up).toLocaleString("en")} ${below}${hue ? " (blue)" : ""}.`);
     }
     if (second) {
       const left = kept(first.wave, state.time), right = kept(second.wave, state.time);
@@ -56,13 +56,19 @@
       : "smooth differences between neighbours die out, but the roughest only changes its sign in every step.";
   }
 
-  // Whether the chosen dynamics are bounded, and why. `low` and `high` are the ends of the spectrum of L_a.
-  GWN.verdict = function (laplacian, scheme, tau, low, high) {
+  // Whether the chosen dynamics are bounded, and why. `low` and `high` are the ends of the spectrum of L_a; `moving` says
+  // whether the wave starts with a velocity, of which a mode of eigenvalue 0 keeps its part for ever.
+  GWN.verdict = function (laplacian, scheme, tau, low, high, moving) {
     const growth = GWN.growth(scheme, tau, low, high), bounded = growth <= 1 + 1e-6, factor = GWN.number(growth, 3);
     if (scheme === "heat" && bounded) return { bounded, text: `Heat, not a wave: ${heat(1 + tau * low)} Stacked, this is the over-smoothing of graph convolutions.` };
     if (scheme === "leapfrog-rescaled") return { bounded, text: `Bounded: every step is divided by the growth of its fastest mode. What is left in the end is that one smooth mode.` };
-    if (bounded && scheme === "damped") return { bounded, text: "Bounded: every mode swings, and friction takes its energy." };
-    if (bounded) return { bounded, text: `Bounded: no eigenvalue of ${GWN.operatorName(laplacian)} is positive, so every mode is pulled back to zero and swings.${scheme === "leapfrog" ? " The sum of both energies stays." : ""}` };
+    if (bounded && scheme === "damped") return { bounded, text: "Bounded: friction takes the energy of every mode." };
+    if (bounded) {
+      const name = GWN.operatorName(laplacian), swings = "is pulled back to zero and swings.";
+      const why = high < -1e-9 ? `Bounded: every eigenvalue of ${name} is negative, so every mode ${swings}`
+        : `Bounded${moving ? " but for a drift" : ""}: no eigenvalue of ${name} is positive. The smooth mode, of eigenvalue 0, ${moving ? "keeps the speed it starts with" : "stays as it is"}; every other ${swings}`;
+      return { bounded, text: why + (scheme === "leapfrog" ? " The sum of both energies stays." : "") };
+    }
     if (high > 1e-9) {
       const [equation, like] = SMOOTH[scheme] || ["u″ = +u", "like cosh t"], paper = scheme === "leapfrog" ? " The paper's wave needs few steps for this reason." : "";
       return { bounded, text: `Grows: S has the eigenvalue +1. Its smooth mode obeys ${equation}, which pushes away from zero instead of back, so it grows ${like} for every tau; each step multiplies it by ${factor}.${paper}` };

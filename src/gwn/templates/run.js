@@ -16,7 +16,7 @@
         ball.setAttribute("fill-opacity", (0.12 + 0.88 * Math.sqrt(Math.abs(value) / largest)).toFixed(3));
         ball.classList.toggle("up", value >= 0);
         ball.classList.toggle("down", value < 0);
-        ball.querySelector("title").textContent = `${wave.names[place]}: ${value.toPrecision(3)}`;
+        ball.querySelector("title").textContent = `${wave.names[place]}: ${value.toLocaleString("en", { maximumSignificantDigits: 3 })}`;
       });
       line.setAttribute("x1", wave.places[step]);
       line.setAttribute("x2", wave.places[step]);

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from gwn.training.metrics import METRICS
+from gwn.training.metrics import METRICS, number_text
 
 MOST_CLASSES = 50
 _MARKS = re.compile(r"([\\`*_{}\[\]()#|<>~&])")
@@ -114,7 +114,7 @@ def _classes(result: Mapping[str, Any]) -> list[str]:
     if found is None:
         return []
     if "support" not in found:
-        return [f"Mean absolute error {found['mae']:.4g}, mean squared error {found['mse']:.4g}.", ""]
+        return [f"Mean absolute error {number_text(found['mae'])}, mean squared error {number_text(found['mse'])}.", ""]
 
     def share(value: float | None) -> str:
         return "-" if value is None else f"{100 * value:.1f}"

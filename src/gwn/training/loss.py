@@ -80,3 +80,7 @@ class Scaling:
     def undo(self, outputs: Tensor) -> Tensor:
         """The network's outputs [n, 1] as numbers [n] in the units of the table."""
         return self.restore(outputs.squeeze(1))
+
+
+AS_IT_IS = Scaling(mean=0.0, spread=1.0)
+"""Of what has no units, as the score of a class."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -52,6 +53,11 @@ class Metric:
     def __call__(self, outputs: Tensor, y: Tensor) -> float:
         return self.score(outputs, y)
 
+    @property
+    def name(self) -> str:
+        """What it is called beside a figure that has its unit."""
+        return self.title.removesuffix(" in %")
+
     def text(self, value: float, digits: int = 2) -> str:
         """The score without its unit: 0.8812 is 88.12 in per cent, or 0.8812."""
         return f"{100 * value:.{digits}f}" if self.percent else f"{value:.{digits + 2}f}"
@@ -67,6 +73,15 @@ METRICS: dict[str, Metric] = {
 def score_text(metric: str, value: float, digits: int = 2) -> str:
     """A score of this metric as people read it: in per cent, or as it is for R²."""
     return lookup("metric", metric, METRICS).text(value, digits)
+
+
+def number_text(value: float, digits: int = 4, sign: str = "") -> str:
+    """A number of a table as people read it: to so many digits at least, and never without those before the point."""
+    if not (value == 0 or 1e-4 <= abs(value) < 1e15):
+        return f"{value:{sign}.{digits}g}"
+    decimals = 0 if value == 0 else max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    text = f"{value:{sign},.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if decimals else text
 
 
 PAIRS = 5

@@ -112,7 +112,8 @@ def find_run_folder(run: str, root: Path) -> Path:
             members = _members(verdict)
             return folder.parent / safe_name(members[0]["folder"])
     known = sorted(path.parent.name for path in root.glob("*/config.json"))
-    hint = f"; {root} has {', '.join(known[:5])}" if known else "; train one first with `gwn train`"
+    more = f" and {len(known) - 5} more" if len(known) > 5 else ""
+    hint = f"; {root} has {', '.join(known[:5])}{more}" if known else "; train one first with `gwn train`"
     raise GWNError(f"no run {run!r}: it should be a folder with a config.json{hint}")
 
 

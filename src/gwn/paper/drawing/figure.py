@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -29,13 +30,14 @@ MANY = 4
 """A legend of so many entries stands below all panels, once; a shorter one in its panel."""
 
 
-def draw_figure(data: CurveData, path: Path, *, caption: bool = True) -> None:
-    """SVG, PDF or PNG by the file's suffix; without `caption` and its title for a page or a paper that sets its own."""
+def draw_figure(data: CurveData, path: Path, *, caption: bool = True, columns: int | None = None) -> None:
+    """SVG, PDF or PNG by the file's suffix; without `caption` and its title for a page or a paper that sets its own,
+    and where that has the room with more `columns` of panels of the same size."""
     suffix = path.suffix.lstrip(".")
     if suffix not in FORMATS:
         raise GWNError(f"a figure can be {', '.join(FORMATS)}; got {path.name!r}")
     with house_style():
-        figure = _figure(data, caption)
+        figure = _figure(data, caption, columns)
         buffer = BytesIO()
         # the same data give the same file: no date
         metadata = {"Date": None} if suffix == "svg" else {"CreationDate": None} if suffix == "pdf" else None
@@ -52,15 +54,16 @@ def _size(data: CurveData) -> tuple[float, float]:
     return across, max(down, 0.17 * named + 0.7)
 
 
-def _figure(data: CurveData, caption: bool) -> Figure:
+def _figure(data: CurveData, caption: bool, columns: int | None = None) -> Figure:
+    across, down = _size(data)
+    data = replace(data, columns=columns or data.columns)
     rows = -(-len(data.panels) // data.columns)
     shared = _shared_legend(data)
-    across, down = _size(data)
     width = max(across * data.columns, 6.4)
     lines = textwrap.wrap(data.caption, int(width * 14.6)) if caption else []
     below = 0.05 + len(lines) * CAPTION_SIZE * 1.35 / 72
-    columns = _legend_columns(width, shared)
-    above = down * rows + 0.35 + (0.26 * -(-len(shared) // columns) if shared else 0.0)
+    legend_columns = _legend_columns(width, shared)
+    above = down * rows + 0.35 + (0.26 * -(-len(shared) // legend_columns) if shared else 0.0)
     figure = Figure(figsize=(width, above + below), layout="constrained")
     parts: Any = figure.subfigures(2, 1, height_ratios=(above, below))
     top, bottom = parts
@@ -69,7 +72,7 @@ def _figure(data: CurveData, caption: bool) -> Figure:
         axes.set_visible(False)
     _draw_all(top, panels, data, shared)
     if shared:
-        _legend_below(top, panels, shared, columns)
+        _legend_below(top, panels, shared, legend_columns)
     if caption:
         top.suptitle(data.title, x=0.01, ha="left", fontsize="large", fontweight="bold")
     bottom.text(0.01, 0.98, "\n".join(lines), va="top", ha="left", fontsize=CAPTION_SIZE, linespacing=1.3)
