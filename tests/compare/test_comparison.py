@@ -154,6 +154,24 @@ def test_a_comparison_in_double_precision_searches_in_double_precision(dataset: 
         assert "failed" not in answer, answer
 
 
+@pytest.mark.parametrize("model", ["mlp", "boosted-hops"])
+@pytest.mark.parametrize("select", ["score", "loss"])
+def test_a_trial_that_is_cut_is_worth_what_a_training_of_so_many_epochs_is(
+    dataset: Dataset, tmp_path: Path, model: str, select: str
+) -> None:
+    """By the epoch of the lowest loss where that chooses: its highest score was too good beside the others."""
+    workshop = Workshop(dataset, "stratified", 1, 0, tmp_path, None)
+    task = {"do": "search", "model": model, "settings": {}, "split": 0, "checkpoints": (), "behind": {}, "limit": 60.0}
+    training = {"select": select, "lr": 0.5, "stopping": "none"}
+    behind = {"checkpoints": (25,), "behind": {"25": 2.0}}
+    cut = workshop.do({**task, **behind, "training": {**training, "epochs": 40}})
+    whole = workshop.do({**task, "training": {**training, "epochs": 25}})
+    assert (cut["ended"], cut["epochs"]) == ("behind in epoch 25", whole["epochs"])
+    assert cut["val"] == whole["val"]
+    if model == "mlp":
+        assert (whole["val"] < cut["curve"]["25"]) == (select == "loss"), "or both would be the same here"
+
+
 def test_changes_are_not_tried_where_a_run_diverged(
     dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
