@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 import warnings
+from decimal import Decimal
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -555,6 +556,8 @@ def test_classes_keep_their_type(tmp_path: Path) -> None:
         (lambda: small().fit(X, X[:, 0], edges=EDGES), "continuous"),
         (lambda: small().fit(X, NAMES[Y].astype(bytes), edges=EDGES), "y holds bytes; give classes as text"),
         (lambda: small().fit(X, Y.astype("timedelta64[D]"), edges=EDGES), "y holds durations; give classes as text"),
+        (lambda: small().fit(X, [Decimal(int(kind)) for kind in Y], edges=EDGES), "y holds Decimal; give classes as"),
+        (lambda: small().fit(X, [datetime.date(2020, 1, 1 + kind) for kind in Y], edges=EDGES), "y holds date; give"),
         (lambda: small().fit(X, np.column_stack([Y, Y]), edges=EDGES), "several classes a node"),
         (lambda: small().fit(NODES.assign(topic=TOPICS), TOPICS, edges=PAIRS), "leave it out with drop"),
         (lambda: small(validation=2).fit(X, Y, edges=EDGES), "between 0 and 1"),
@@ -587,6 +590,17 @@ def test_a_mask_is_not_lost_in_silence(masked: str) -> None:
     with pytest.raises(GWNError, match=r"a masked array of shape \(60,.*fill it first: NaN for a number"):
         call()
     assert small(epochs=2).fit(X, np.ma.masked_array(Y), edges=EDGES).graph_.labelled.all()
+
+
+def test_a_sparse_tensor_is_read_as_a_dense_one() -> None:
+    found, dense = (small(epochs=2).fit(given, Y, edges=EDGES) for given in (torch.tensor(X).to_sparse_csr(), X))
+    assert np.array_equal(found.predict_proba(), dense.predict_proba())
+
+
+def test_numbers_beyond_64_bits_are_numbers() -> None:
+    """Python's own, which no column of whole numbers holds."""
+    model = small(epochs=2).fit(NODES.assign(large=[2**70 * (row + 1) for row in range(SIZE)]), NAMES[Y], edges=PAIRS)
+    assert dict(zip(model.columns_.column, model.columns_.role, strict=True))["large"] == "number"
 
 
 def test_importing_gwn_waits_for_nothing_heavy() -> None:

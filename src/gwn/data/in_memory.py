@@ -265,7 +265,7 @@ def as_array(data: Any) -> NDArray[Any]:
             "for anything else"
         )
     if hasattr(data, "detach"):
-        data = data.detach().cpu()
+        data = data.detach().cpu().to_dense()
     return np.asarray(data)
 
 
@@ -425,7 +425,7 @@ def _cells(values: Any) -> Any:
         series = series.dt.to_timestamp()
     try:
         cells = pa.Array.from_pandas(series)
-    except (pa.ArrowException, ValueError, TypeError, NotImplementedError):
+    except (pa.ArrowException, ValueError, TypeError, OverflowError, NotImplementedError):
         cells = None
     if cells is None or isinstance(cells.type, pa.BaseExtensionType):  # an interval, say: Arrow cannot compare them
         return pa.array([None if cell is None or cell is pd.NA or cell != cell else str(cell) for cell in series])
