@@ -592,6 +592,15 @@ def test_a_mask_is_not_lost_in_silence(masked: str) -> None:
     assert small(epochs=2).fit(X, np.ma.masked_array(Y), edges=EDGES).graph_.labelled.all()
 
 
+def test_a_column_that_tells_the_answer_is_warned_of() -> None:
+    codes = NODES.assign(topic=TOPICS, code=[f"code {kind}" for kind in Y])
+    with pytest.warns(UserWarning, match=r"'code' alone tells the class .*; leave it out with drop=\['code'\] if it"):
+        small(epochs=1).fit(codes, PAIRS, label="topic")
+    prices = NODES.assign(price=2.5 * Y, cents=250 * Y)
+    with pytest.warns(UserWarning, match=r"'cents' alone tells the number .* drop=\['cents'\] if it was made"):
+        WaveRegressor("gwn-sym", epochs=1).fit(prices, PAIRS, label="price")
+
+
 def test_a_sparse_tensor_is_read_as_a_dense_one() -> None:
     found, dense = (small(epochs=2).fit(given, Y, edges=EDGES) for given in (torch.tensor(X).to_sparse_csr(), X))
     assert np.array_equal(found.predict_proba(), dense.predict_proba())

@@ -26,7 +26,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from gwn.data.dataset import Dataset, make_splits
-from gwn.data.describe import class_counts, describe, in_words, left_out, suspicious_classes
+from gwn.data.describe import (
+    class_counts,
+    describe,
+    in_words,
+    left_out,
+    suspicious_classes,
+    suspicious_column,
+    telling_columns,
+)
 from gwn.data.edge_columns import WEIGHTS
 from gwn.data.given_targets import (
     as_text,
@@ -188,7 +196,9 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
             said = str(error).replace("leave out task='regression'", "use WaveClassifier")
             raise GWNError(said.replace("say task='regression'", "use WaveRegressor")) from None
         self._remember(dataset)
-        for line in suspicious_classes(class_counts(dataset.graph)):
+        telling = [] if dataset.tables is None else telling_columns(dataset.tables, dataset.graph)
+        columns = [in_python(suspicious_column(name, self.task)) for name in telling]
+        for line in [*suspicious_classes(class_counts(dataset.graph)), *columns]:
             warnings.warn(line, stacklevel=2)
         weights = [name for name in self.schema_.unused_of_edges if name.lower() in WEIGHTS]
         if weights and self.schema_.weight_column is None:
