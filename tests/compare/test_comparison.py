@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from gwn.compare.blend import BLEND
 from gwn.compare.course import Course
 from gwn.compare.worker import Workshop
 from gwn.data import Dataset
+from gwn.data.origin import open_origin
 from gwn.data.splits import stratified
 from gwn.errors import Diverged, GWNError
 from gwn.io import read_json
@@ -143,6 +146,24 @@ def test_a_comparison_on_other_published_splits_is_another_one(dataset: Dataset,
     first = run(published(dataset, 0), tmp_path, models=("majority",), settings=("epochs=2",))
     second = run(published(dataset, 5), tmp_path, models=("majority",), settings=("epochs=2",))
     assert first.folder != second.folder
+
+
+def test_a_worker_has_loaded_what_networks_need_before_its_first_task(tmp_path: Path) -> None:
+    """Its time was that of the first model, of which too few epochs then fitted into its share."""
+    digits = {"dataset": "digits", "directed": False}
+    start = {
+        "reopen": "gwn.data.origin:open_origin",
+        "origin": digits,
+        "data": open_origin(digits).graph.content_hash(),
+    }
+    start |= {"split": "stratified", "splits": 1, "seed": 0, "root": str(tmp_path)}
+    code = f"""if True:
+        import sys
+        from gwn.compare.worker import open_workshop
+        open_workshop({start!r})
+        print("torch_geometric" in sys.modules)"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
 
 
 def test_a_comparison_in_double_precision_searches_in_double_precision(dataset: Dataset, tmp_path: Path) -> None:
