@@ -461,6 +461,28 @@ def test_both_read_what_the_other_wrote(tmp_path: Path, monkeypatch: pytest.Monk
         WaveClassifier.load(folder)
 
 
+def test_decimal_commas_mean_in_python_what_they_mean_to_the_commands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also in the copy that is saved: there 1.234 beside 987,5 is more than a thousand, and 3,4 may be a category."""
+    monkeypatch.chdir(tmp_path)
+    amounts = [f"{row + 1}.234" if row % 2 else f"{987 - row},5" for row in range(SIZE)]
+    words = np.array(["3,4", "1,2", "plain"])[RNG.integers(0, 3, SIZE)]
+    nodes = NODES.assign(amount=amounts, euros=[f"€{row + 1}.234" for row in range(SIZE)], words=words, topic=TOPICS)
+    nodes.to_csv("nodes.csv", sep=";", decimal=",", index=False)
+    PAIRS.to_csv("edges.csv", sep=";", index=False)
+    model = small(epochs=2).fit("nodes.csv", "edges.csv", label="topic")
+    notes = dict(zip(model.columns_.column, model.columns_.note, strict=True))
+    assert notes["amount"].startswith("numbers are read as 1.234,5: 2.234 is 2234")
+    model.save("saved")
+    assert np.array_equal(WaveClassifier.load("saved").predict_proba(), model.predict_proba())
+    for tables in ([], ["--nodes", "nodes.csv", "--edges", "edges.csv"]):
+        with pytest.raises(SystemExit):
+            main(["predict", "saved", *tables, "--out", "predictions.csv"])
+        written = pd.read_csv("predictions.csv")[["p_ant", "p_bee", "p_cat"]]
+        assert np.allclose(written, model.predict_proba(), atol=1e-6)
+
+
 def test_a_loaded_model_knows_which_columns_are_features(tmp_path: Path) -> None:
     nodes = NODES.assign(topic=TOPICS, copied=Y).set_axis([f"row {row}" for row in range(SIZE)])
     model = small(epochs=2).fit(nodes, PAIRS, label="topic", drop=["copied"])

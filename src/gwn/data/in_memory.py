@@ -27,7 +27,7 @@ from gwn.data.edge_columns import choose_ends
 from gwn.data.files import as_trained, load_files
 from gwn.data.node_ids import choose_id_column, different_ids, row_numbers
 from gwn.data.schema import FeatureSchema
-from gwn.data.tables import Table, read_table
+from gwn.data.tables import DECIMAL_COMMA_MARK, Table, read_table
 from gwn.errors import GWNError
 from gwn.graph import Graph, entries_once
 
@@ -236,16 +236,20 @@ def table_pair(nodes: Any, edges: Any, task: str = "classification") -> TablePai
 
 
 def parquet_bytes(table: Table) -> bytes:
-    """A table as the content of a Parquet file."""
-    buffer = io.BytesIO()
-    pq.write_table(pa.table(dict(table.columns)), buffer)
+    """A table as the content of a Parquet file, which says how its cells are read: they are as they were written."""
+    buffer, content = io.BytesIO(), pa.table(dict(table.columns))
+    pq.write_table(content.replace_schema_metadata(DECIMAL_COMMA_MARK) if table.decimal_comma else content, buffer)
     return buffer.getvalue()
 
 
 def with_column(table: Table, name: str, values: Any) -> Table:
     """The table with one more column, or with another content in it."""
-    made = _in_memory(table.path, pa.table({**table.columns, name: pa.array(values)}), table.row_names)
+    made = _with_columns(table, {**table.columns, name: pa.array(values)})
     return replace(made, declared=table.declared - {name})
+
+
+def _with_columns(table: Table, columns: Mapping[str, Any]) -> Table:
+    return _in_memory(table.path, pa.table(columns), table.row_names, decimal_comma=table.decimal_comma)
 
 
 def free_name(table: Table, name: str) -> str:
@@ -269,9 +273,9 @@ def as_array(data: Any) -> NDArray[Any]:
     return np.asarray(data)
 
 
-def _in_memory(path: Path, table: pa.Table, row_names: str | None = None) -> Table:
+def _in_memory(path: Path, table: pa.Table, row_names: str | None = None, *, decimal_comma: bool = False) -> Table:
     plain = pa.Table.from_arrays([_plain(column) for column in table.columns], names=table.column_names)
-    made = Table.from_arrow(path, plain)
+    made = Table.from_arrow(path, plain, decimal_comma=decimal_comma)
     sha256 = hashlib.sha256(parquet_bytes(made)).hexdigest()
     declared = (name for name, column in zip(table.column_names, table.columns, strict=True) if _is_dictionary(column))
     return replace(made, content_hash=sha256, row_names=row_names or made.row_names, declared=frozenset(declared))
@@ -364,7 +368,8 @@ def _table(path: Path, data: Any) -> Table | None:
     if isinstance(data, Table):
         return data
     if isinstance(data, (str, Path)):
-        return _from_file(read_table(Path(data)))
+        read = read_table(Path(data))
+        return replace(_with_columns(read, dict(read.columns)), declared=read.declared)
     if isinstance(data, pd.DataFrame):
         return _in_memory(path, _from_pandas(data, None if path == EDGES else index_name(data)))
     try:
@@ -383,16 +388,6 @@ def _table(path: Path, data: Any) -> Table | None:
             raise
         raise GWNError(f"{path}: a {type(data).__name__} that is not a table ({str(error).splitlines()[0]})") from None
     return None
-
-
-def _from_file(table: Table) -> Table:
-    """Every cell as it was written, but for decimal commas: a copy in memory does not know what kind of file it was."""
-    columns = dict(table.columns)
-    if table.decimal_comma:
-        for name, column in columns.items():
-            if pa.types.is_string(column.type):
-                columns[name] = pc.replace_substring_regex(column, r"^\s*([+-]?\d+),(\d+)\s*$", r"\1.\2")
-    return replace(_in_memory(table.path, pa.table(columns), table.row_names), declared=table.declared)
 
 
 def index_name(frame: Any) -> str | None:

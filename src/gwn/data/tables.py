@@ -40,6 +40,9 @@ CLOSE = "close it, or write two of them for one in the text"
 DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
 """Beside semicolons: in a line of data there may be more of them than of the sign between the columns."""
 
+DECIMAL_COMMA_MARK = {b"gwn": b"decimal comma"}
+"""In a copy, as Parquet, of a table that had something else than commas between its columns."""
+
 SEPARATORS = ",;\t|"
 FIRST_LINES = 20
 """Lines after the first that tell what stands between the columns."""
@@ -334,7 +337,8 @@ def require_text(path: Path, head: bytes) -> None:
 
 def _read_parquet(path: Path, head: bytes, header: bool) -> tuple[Any, str]:
     require_parquet(path, head, header)
-    return whole(path, pa.parquet.read_table(path)), ""
+    table = whole(path, pa.parquet.read_table(path))
+    return table, ";" if DECIMAL_COMMA_MARK.items() <= (table.schema.metadata or {}).items() else ""
 
 
 def whole(path: Path, table: Any) -> Any:
