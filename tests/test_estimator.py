@@ -25,6 +25,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from gwn import GWNError, WaveClassifier, WaveRegressor
 from gwn.cli.main import main
+from gwn.io import read_json, write_json
 
 SIZE = 60
 RNG = np.random.default_rng(7)
@@ -612,6 +613,23 @@ def test_a_mask_is_not_lost_in_silence(masked: str) -> None:
     with pytest.raises(GWNError, match=r"a masked array of shape \(60,.*fill it first: NaN for a number"):
         call()
     assert small(epochs=2).fit(X, np.ma.masked_array(Y), edges=EDGES).graph_.labelled.all()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"classes": ["ant", "bee"]}, "has other classes than config.json beside it"),
+        ({"classes": 3}, "which does not belong there"),
+        ({"reading": 1}, "which does not belong there"),
+        ({"parameters": {"speed": 1}}, "unknown parameter in"),
+        ({"parameters": {"device": 1}}, "device is a name such as 'cpu'"),
+    ],
+)
+def test_what_is_beside_a_saved_run_belongs_to_it(change: dict[str, Any], said: str, tmp_path: Path) -> None:
+    fitted(epochs=1).save(tmp_path)
+    write_json(tmp_path / "estimator.json", {**read_json(tmp_path / "estimator.json"), **change})
+    with pytest.raises(GWNError, match=said):
+        WaveClassifier.load(tmp_path)
 
 
 def test_a_column_that_tells_the_answer_is_warned_of() -> None:
