@@ -151,12 +151,8 @@ def test_a_comparison_on_other_published_splits_is_another_one(dataset: Dataset,
 def test_a_worker_has_loaded_what_networks_need_before_its_first_task(tmp_path: Path) -> None:
     """Its time was that of the first model, of which too few epochs then fitted into its share."""
     digits = {"dataset": "digits", "directed": False}
-    start = {
-        "reopen": "gwn.data.origin:open_origin",
-        "origin": digits,
-        "data": open_origin(digits).graph.content_hash(),
-    }
-    start |= {"split": "stratified", "splits": 1, "seed": 0, "root": str(tmp_path)}
+    start: dict[str, Any] = {"reopen": "gwn.data.origin:open_origin", "origin": digits, "root": str(tmp_path)}
+    start |= {"data": open_origin(digits).graph.content_hash(), "split": "stratified", "splits": 1, "seed": 0}
     code = f"""if True:
         import sys
         from gwn.compare.worker import open_workshop
