@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import re
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
@@ -467,6 +468,7 @@ def _pyg_pair(data: Any, task: str) -> TablePair:
     """From the checked graph of a PyG `Data`; the class or number is in column `y`, empty where it is not known.
 
     Labels outside of `train_mask` and `val_mask` are left out where there are such masks: they are what a test is for.
+    Masks of several splits leave nothing out, with a warning.
     """
     graph = Graph.from_pyg(data, task=task)
     nodes, _ = _node_table(graph.x.to_dense())
@@ -480,8 +482,14 @@ def _pyg_pair(data: Any, task: str) -> TablePair:
         known = as_array(graph.labelled)
         if getattr(data, "train_mask", None) is not None:
             masks = [as_array(mask) for mask in (data.train_mask, getattr(data, "val_mask", None)) if mask is not None]
-            if all(mask.ndim == 1 for mask in masks):
-                known &= np.logical_or.reduce(masks)
+            if all(mask.size == len(known) for mask in masks):
+                known &= np.logical_or.reduce([mask.reshape(-1) for mask in masks])
+            else:
+                warnings.warn(
+                    f"train_mask is of several splits, {masks[0].shape}, so the labels of all nodes are learnt, those "
+                    "of tests among them; data.train_mask[:, 0] and data.val_mask[:, 0] choose the first",
+                    stacklevel=4,
+                )
         nodes = with_column(nodes, "y", pa.array(as_array(graph.y), mask=~known))
     return TablePair(
         nodes=nodes,
