@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 import warnings
+from decimal import Decimal
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -24,6 +25,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from gwn import GWNError, WaveClassifier, WaveRegressor
 from gwn.cli.main import main
+from gwn.io import read_json, write_json
 
 SIZE = 60
 RNG = np.random.default_rng(7)
@@ -460,6 +462,28 @@ def test_both_read_what_the_other_wrote(tmp_path: Path, monkeypatch: pytest.Monk
         WaveClassifier.load(folder)
 
 
+def test_decimal_commas_mean_in_python_what_they_mean_to_the_commands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also in the copy that is saved: there 1.234 beside 987,5 is more than a thousand, and 3,4 may be a category."""
+    monkeypatch.chdir(tmp_path)
+    amounts = [f"{row + 1}.234" if row % 2 else f"{987 - row},5" for row in range(SIZE)]
+    words = np.array(["3,4", "1,2", "plain"])[RNG.integers(0, 3, SIZE)]
+    nodes = NODES.assign(amount=amounts, euros=[f"€{row + 1}.234" for row in range(SIZE)], words=words, topic=TOPICS)
+    nodes.to_csv("nodes.csv", sep=";", decimal=",", index=False)
+    PAIRS.to_csv("edges.csv", sep=";", index=False)
+    model = small(epochs=2).fit("nodes.csv", "edges.csv", label="topic")
+    notes = dict(zip(model.columns_.column, model.columns_.note, strict=True))
+    assert notes["amount"].startswith("numbers are read as 1.234,5: 2.234 is 2234")
+    model.save("saved")
+    assert np.array_equal(WaveClassifier.load("saved").predict_proba(), model.predict_proba())
+    for tables in ([], ["--nodes", "nodes.csv", "--edges", "edges.csv"]):
+        with pytest.raises(SystemExit):
+            main(["predict", "saved", *tables, "--out", "predictions.csv"])
+        written = pd.read_csv("predictions.csv")[["p_ant", "p_bee", "p_cat"]]
+        assert np.allclose(written, model.predict_proba(), atol=1e-6)
+
+
 def test_a_loaded_model_knows_which_columns_are_features(tmp_path: Path) -> None:
     nodes = NODES.assign(topic=TOPICS, copied=Y).set_axis([f"row {row}" for row in range(SIZE)])
     model = small(epochs=2).fit(nodes, PAIRS, label="topic", drop=["copied"])
@@ -555,6 +579,8 @@ def test_classes_keep_their_type(tmp_path: Path) -> None:
         (lambda: small().fit(X, X[:, 0], edges=EDGES), "continuous"),
         (lambda: small().fit(X, NAMES[Y].astype(bytes), edges=EDGES), "y holds bytes; give classes as text"),
         (lambda: small().fit(X, Y.astype("timedelta64[D]"), edges=EDGES), "y holds durations; give classes as text"),
+        (lambda: small().fit(X, [Decimal(int(kind)) for kind in Y], edges=EDGES), "y holds Decimal; give classes as"),
+        (lambda: small().fit(X, [datetime.date(2020, 1, 1 + kind) for kind in Y], edges=EDGES), "y holds date; give"),
         (lambda: small().fit(X, np.column_stack([Y, Y]), edges=EDGES), "several classes a node"),
         (lambda: small().fit(NODES.assign(topic=TOPICS), TOPICS, edges=PAIRS), "leave it out with drop"),
         (lambda: small(validation=2).fit(X, Y, edges=EDGES), "between 0 and 1"),
@@ -587,6 +613,43 @@ def test_a_mask_is_not_lost_in_silence(masked: str) -> None:
     with pytest.raises(GWNError, match=r"a masked array of shape \(60,.*fill it first: NaN for a number"):
         call()
     assert small(epochs=2).fit(X, np.ma.masked_array(Y), edges=EDGES).graph_.labelled.all()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"classes": ["ant", "bee"]}, "has other classes than config.json beside it"),
+        ({"classes": 3}, "which does not belong there"),
+        ({"reading": 1}, "which does not belong there"),
+        ({"parameters": {"speed": 1}}, "unknown parameter in"),
+        ({"parameters": {"device": 1}}, "device is a name such as 'cpu'"),
+    ],
+)
+def test_what_is_beside_a_saved_run_belongs_to_it(change: dict[str, Any], said: str, tmp_path: Path) -> None:
+    fitted(epochs=1).save(tmp_path)
+    write_json(tmp_path / "estimator.json", {**read_json(tmp_path / "estimator.json"), **change})
+    with pytest.raises(GWNError, match=said):
+        WaveClassifier.load(tmp_path)
+
+
+def test_a_column_that_tells_the_answer_is_warned_of() -> None:
+    codes = NODES.assign(topic=TOPICS, code=[f"code {kind}" for kind in Y])
+    with pytest.warns(UserWarning, match=r"'code' alone tells the class .*; leave it out with drop=\['code'\] if it"):
+        small(epochs=1).fit(codes, PAIRS, label="topic")
+    prices = NODES.assign(price=2.5 * Y, cents=250 * Y)
+    with pytest.warns(UserWarning, match=r"'cents' alone tells the number .* drop=\['cents'\] if it was made"):
+        WaveRegressor("gwn-sym", epochs=1).fit(prices, PAIRS, label="price")
+
+
+def test_a_sparse_tensor_is_read_as_a_dense_one() -> None:
+    found, dense = (small(epochs=2).fit(given, Y, edges=EDGES) for given in (torch.tensor(X).to_sparse_csr(), X))
+    assert np.array_equal(found.predict_proba(), dense.predict_proba())
+
+
+def test_numbers_beyond_64_bits_are_numbers() -> None:
+    """Python's own, which no column of whole numbers holds."""
+    model = small(epochs=2).fit(NODES.assign(large=[2**70 * (row + 1) for row in range(SIZE)]), NAMES[Y], edges=PAIRS)
+    assert dict(zip(model.columns_.column, model.columns_.role, strict=True))["large"] == "number"
 
 
 def test_importing_gwn_waits_for_nothing_heavy() -> None:

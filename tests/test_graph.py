@@ -6,6 +6,7 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 import torch
@@ -237,6 +238,15 @@ def test_from_networkx() -> None:
     assert weights == {(0, 1): 2.0, (1, 0): 2.0, (2, 2): 5.0}
 
 
+@pytest.mark.parametrize("unknown", [None, float("nan"), pd.NA])
+def test_from_networkx_takes_what_pandas_leaves_for_an_unknown_class(unknown: Any) -> None:
+    g = network()
+    g.nodes["eve"]["team"] = unknown
+    found = Graph.from_networkx(g, ["age"], label="team")
+    assert found.class_names == ("blue", "red")
+    assert found.labels.tolist() == [1, 0, -1]
+
+
 def test_from_networkx_directed_keeps_the_direction() -> None:
     g = Graph.from_networkx(nx.DiGraph([("a", "b"), ("c", "b")]), x=np.eye(3))
     assert sorted(map(tuple, g.edge_index.t().tolist())) == [(0, 1), (2, 1)]
@@ -252,3 +262,7 @@ def test_from_networkx_mistakes() -> None:
         Graph.from_networkx(network(), ["height"])
     with pytest.raises(GWNError, match="no node has a 'taem'"):
         Graph.from_networkx(network(), ["age"], label="taem")
+    g = network()
+    g.edges["ann", "bob"]["strength"] = None
+    with pytest.raises(GWNError, match="edge 'ann' - 'bob' has the weight None; give a number, or none for weight one"):
+        Graph.from_networkx(g, ["age"], weight="strength")

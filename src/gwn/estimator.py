@@ -26,7 +26,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from gwn.data.dataset import Dataset, make_splits
-from gwn.data.describe import class_counts, describe, in_words, left_out, suspicious_classes
+from gwn.data.describe import (
+    class_counts,
+    describe,
+    in_words,
+    left_out,
+    suspicious_classes,
+    suspicious_column,
+    telling_columns,
+)
 from gwn.data.edge_columns import WEIGHTS
 from gwn.data.given_targets import (
     as_text,
@@ -48,7 +56,7 @@ from gwn.data.schema import ASKED, WHOLE_NUMBER, FeatureSchema, column_summary
 from gwn.data.tables import read_table
 from gwn.errors import GWNError, require_extra
 from gwn.graph import Graph
-from gwn.io import read_json, write_atomic, write_json
+from gwn.io import read_json, require_shape, write_atomic, write_json
 from gwn.models import ModelSpec, model_spec
 from gwn.registry import require_known
 from gwn.training import Experiment, TrainConfig, TrainedModel, load_trained, run_experiment
@@ -188,7 +196,9 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
             said = str(error).replace("leave out task='regression'", "use WaveClassifier")
             raise GWNError(said.replace("say task='regression'", "use WaveRegressor")) from None
         self._remember(dataset)
-        for line in suspicious_classes(class_counts(dataset.graph)):
+        telling = [] if dataset.tables is None else telling_columns(dataset.tables, dataset.graph)
+        columns = [in_python(suspicious_column(name, self.task)) for name in telling]
+        for line in [*suspicious_classes(class_counts(dataset.graph)), *columns]:
             warnings.warn(line, stacklevel=2)
         weights = [name for name in self.schema_.unused_of_edges if name.lower() in WEIGHTS]
         if weights and self.schema_.weight_column is None:
@@ -265,12 +275,13 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
         origin, training = first.origin, first.config["training"]
         about: dict[str, Any] = {"classes": first.class_names, "reading": {}, "matrix": False}
         if (folder / ESTIMATOR_FILE).is_file():
-            about = read_json(folder / ESTIMATOR_FILE)
+            about = _read_about(folder / ESTIMATOR_FILE, cls._get_param_names(), first.class_names)
         of_training = {name: value for name, value in training.items() if name not in ("epochs", "device", "dtype")}
         given = {"model": first.config["model"], "prior": of_training.pop("prior", "none")}
         given |= {"settings": {**first.config["settings"], **of_training}}  # a clone trains as the run did
         given |= {"epochs": training["epochs"], "random_state": first.config["seed"], "dtype": training["dtype"]}
         found = cls(**about.get("parameters", given))
+        found._require_parameters()
         if first.task == "classification":
             found.classes_ = np.array(about["classes"])
         dataset = open_origin(origin)
@@ -496,6 +507,18 @@ class WaveRegressor(RegressorMixin, NodeEstimator):  # type: ignore[misc]
 
     def _in_order(self, found: NDArray[np.float64]) -> NDArray[np.float64]:
         return found
+
+
+def _read_about(path: Path, parameters: Sequence[str], class_names: Sequence[str]) -> dict[str, Any]:
+    """What `save` wrote beside the run, refused where it is of another estimator or run."""
+    about = read_json(path, again="save the model again")
+    require_shape(about, {"reading": dict, "matrix": bool, "parameters": dict}, str(path))
+    require_shape(about.get("classes", []), [(str, int, float)], f"classes in {path}")
+    for name in about["parameters"]:
+        require_known(f"parameter in {path}", name, parameters)
+    if {as_text(kind) for kind in about.get("classes", [])} != set(class_names):
+        raise GWNError(f"{path} has other classes than config.json beside it; it was edited: save the model again")
+    return about
 
 
 def _lost(dataset: Dataset, schema: FeatureSchema) -> list[str]:

@@ -262,12 +262,12 @@ class Graph:
             pairs += [(b, a) for a, b in pairs if a != b]
         weights = None
         if weight is not None:
-            values = [float(w) for _, _, w in graph.edges(data=weight, default=1.0)]
+            values = [_weight(a, b, w) for a, b, w in graph.edges(data=weight, default=1.0)]
             loops = [a == b for a, b in graph.edges()]
             if not graph.is_directed():
                 values += [w for w, loop in zip(values, loops, strict=True) if not loop]
             weights = torch.tensor(values, dtype=torch.float32)
-        labels = None if label is None else [graph.nodes[node].get(label) for node in nodes]
+        labels = None if label is None else [_class(graph.nodes[node].get(label)) for node in nodes]
         if labels is not None and all(value is None for value in labels):
             raise GWNError(f"no node has a {label!r} to use as its label; name a node attribute that exists")
         y, class_names = (None, None) if labels is None else _encode_labels(labels)
@@ -351,6 +351,20 @@ def _attribute(graph: Any, node: Any, name: str) -> float:
         raise GWNError(f"node {node!r} has {given!r} for feature {name!r}; every node needs a number there") from None
 
 
+def _weight(a: Any, b: Any, given: Any) -> float:
+    try:
+        return float(given)
+    except (TypeError, ValueError):
+        raise GWNError(f"edge {a!r} - {b!r} has the weight {given!r}; give a number, or none for weight one") from None
+
+
+def _class(given: Any) -> str | None:
+    """The name of a class; None where there is none, as where pandas left NaN or NA."""
+    import pandas as pd
+
+    return None if pd.isna(given) is True else str(given)
+
+
 def _features(x: Any) -> Tensor:
     if isinstance(x, Tensor):
         return x if x.is_floating_point() else x.float()
@@ -419,11 +433,11 @@ def whole_numbers(what: str, values: Tensor) -> Tensor:
     return values.long()
 
 
-def _encode_labels(values: Sequence[Any]) -> tuple[Tensor, tuple[str, ...]]:
+def _encode_labels(values: Sequence[str | None]) -> tuple[Tensor, tuple[str, ...]]:
     """Class numbers in the sorted order of the names; None means unlabelled."""
-    names = tuple(sorted({str(v) for v in values if v is not None}))
+    names = tuple(sorted({v for v in values if v is not None}))
     index = {name: i for i, name in enumerate(names)}
-    return torch.tensor([UNLABELLED if v is None else index[str(v)] for v in values]), names
+    return torch.tensor([UNLABELLED if v is None else index[v] for v in values]), names
 
 
 def _check_features(x: Tensor) -> None:

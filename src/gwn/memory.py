@@ -7,6 +7,7 @@ files that are in memory. Large files are therefore read and not mapped, see `gw
 from __future__ import annotations
 
 import ctypes
+import os
 import re
 import sys
 import time
@@ -154,6 +155,16 @@ def resident_bytes() -> int:
                 if line.startswith("VmRSS:"):
                     return int(line.split()[1]) * 1024
     return USUAL_PROCESS
+
+
+def free_bytes() -> int:
+    """What the system has left for new work; all that the machine has where it does not say, no bound on Windows."""
+    try:
+        with open("/proc/meminfo") as handle:
+            return next(int(line.split()[1]) * 1024 for line in handle if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration):
+        names = getattr(os, "sysconf_names", {})
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if "SC_PHYS_PAGES" in names else sys.maxsize
 
 
 def left_of(memory: int) -> int:

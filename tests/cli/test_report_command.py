@@ -35,3 +35,14 @@ def test_the_page_of_a_run_on_a_known_dataset_has_its_names(data_root: Path, com
     page = (folder / "report.html").read_text()
     assert "GWN-sym on Texas" in page
     assert "student" in page, "classes have the names that the release gives them"
+
+
+def test_the_page_of_a_run_that_looks_at_no_feature(tables: tuple[Path, Path], command: Command) -> None:
+    """It is what a comparison saves where nothing is better, and its page says how good that is."""
+    edges, nodes = map(str, tables)
+    train = ("train", "--edges", edges, "--nodes", nodes, "--label-column", "topic", "--model", "majority", "-q")
+    assert command(*train, "--runs", "1").returncode == 0
+    (folder,) = (Path.cwd() / "runs").iterdir()
+    made = command("report", folder.name)
+    assert (made.returncode, made.stderr) == (0, "")
+    assert "Majority class on nodes" in (folder / "report.html").read_text()

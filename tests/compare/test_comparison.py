@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from gwn.compare.blend import BLEND
 from gwn.compare.course import Course
 from gwn.compare.worker import Workshop
 from gwn.data import Dataset
+from gwn.data.origin import open_origin
 from gwn.data.splits import stratified
 from gwn.errors import Diverged, GWNError
 from gwn.io import read_json
@@ -145,6 +148,20 @@ def test_a_comparison_on_other_published_splits_is_another_one(dataset: Dataset,
     assert first.folder != second.folder
 
 
+def test_a_worker_has_loaded_what_networks_need_before_its_first_task(tmp_path: Path) -> None:
+    """Its time was that of the first model, of which too few epochs then fitted into its share."""
+    digits = {"dataset": "digits", "directed": False}
+    start: dict[str, Any] = {"reopen": "gwn.data.origin:open_origin", "origin": digits, "root": str(tmp_path)}
+    start |= {"data": open_origin(digits).graph.content_hash(), "split": "stratified", "splits": 1, "seed": 0}
+    code = f"""if True:
+        import sys
+        from gwn.compare.worker import open_workshop
+        open_workshop({start!r})
+        print("torch_geometric" in sys.modules)"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
+
+
 def test_a_comparison_in_double_precision_searches_in_double_precision(dataset: Dataset, tmp_path: Path) -> None:
     """A worker has trained once in single precision before its first task."""
     workshop = Workshop(dataset, "stratified", 1, 0, tmp_path, None)
@@ -152,6 +169,24 @@ def test_a_comparison_in_double_precision_searches_in_double_precision(dataset: 
     for dtype in ("float32", "float64"):
         answer = workshop.do({**task, "training": {"epochs": 1, "dtype": dtype}})
         assert "failed" not in answer, answer
+
+
+@pytest.mark.parametrize("model", ["mlp", "boosted-hops"])
+@pytest.mark.parametrize("select", ["score", "loss"])
+def test_a_trial_that_is_cut_is_worth_what_a_training_of_so_many_epochs_is(
+    dataset: Dataset, tmp_path: Path, model: str, select: str
+) -> None:
+    """By the epoch of the lowest loss where that chooses: its highest score was too good beside the others."""
+    workshop = Workshop(dataset, "stratified", 1, 0, tmp_path, None)
+    task = {"do": "search", "model": model, "settings": {}, "split": 0, "checkpoints": (), "behind": {}, "limit": 60.0}
+    training = {"select": select, "lr": 0.5, "stopping": "none"}
+    behind = {"checkpoints": (25,), "behind": {"25": 2.0}}
+    cut = workshop.do({**task, **behind, "training": {**training, "epochs": 40}})
+    whole = workshop.do({**task, "training": {**training, "epochs": 25}})
+    assert (cut["ended"], cut["epochs"]) == ("behind in epoch 25", whole["epochs"])
+    assert cut["val"] == whole["val"]
+    if model == "mlp":
+        assert (whole["val"] < cut["curve"]["25"]) == (select == "loss"), "or both would be the same here"
 
 
 def test_changes_are_not_tried_where_a_run_diverged(

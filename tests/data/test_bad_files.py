@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -15,6 +16,7 @@ import pytest
 from gwn.cli.main import main
 from gwn.data import Dataset
 from gwn.data.files import load_files
+from gwn.data.tables import read_table
 from gwn.errors import GWNError
 
 NODES = "id,age,topic\na,1,x\nb,2,y\nc,3,x\n"
@@ -339,3 +341,22 @@ def test_a_missing_file_and_a_folder(tmp_path: Path) -> None:
     (tmp_path / "folder.csv").mkdir()
     with pytest.raises(GWNError, match=r"folder\.csv is a folder"):
         load_files(edges=edges, nodes=tmp_path / "folder.csv", label_column=None)
+
+
+@pytest.mark.parametrize("name", ["edges.parquet", "edges.csv.gz"])
+def test_a_small_file_that_unpacks_to_more_than_there_is_memory_is_refused(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing of it is unpacked into memory before; with room for it the file is read."""
+    path, rows = tmp_path / name, 200_000
+    if name.endswith("parquet"):
+        cells = np.zeros(rows, dtype=np.int64)
+        pq.write_table(pa.table({"source": cells, "target": cells}), path)
+    else:
+        path.write_bytes(gzip.compress(b"source,target\n" + rows * b"a,bcd\n"))
+    assert path.stat().st_size < 10_000
+    monkeypatch.setattr("gwn.data.tables.free_bytes", lambda: 3_000_000)
+    with pytest.raises(GWNError, match=r"MB of memory or more, and 3 MB are free; make a graph folder with"):
+        read_table(path)
+    monkeypatch.setattr("gwn.data.tables.free_bytes", lambda: 6_000_000)
+    assert read_table(path).rows == rows

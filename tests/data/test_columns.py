@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -422,3 +423,24 @@ def test_dates_that_can_be_read_in_two_ways_are_pointed_out(sign: str, written: 
 def test_dots_and_names_of_months_leave_no_doubt(read: Read) -> None:
     _, schema = read(f=[f"{row % 9 + 1:02}.0{row % 5 + 1}.2020" for row in range(COUNT)])
     assert schema.decisions() == ["column 'f': dates are read as day.month.year"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "others", "said"),
+    [
+        ([{"kind": "text", "name": "a", "width": 10**10}], {}, "at most 512; got 10000000000"),
+        ([{"kind": "date", "name": "a", "written": "backwards"}], {}, "unknown way to write dates 'backwards'"),
+        ([{"kind": "date", "name": "a", "parts": ["month"] * 1000}], {}, "parts of dates month, month"),
+        ([{"kind": "number", "name": "a", "notation": "1'2"}], {}, "unknown notation of numbers"),
+        ([{"kind": "number", "name": "a", "knots": [1.0, 2.0], "scores": [1.0]}], {}, "2 knots and 1 scores"),
+        ([{"kind": "text", "name": "a"}] * 2, {}, "a column is there twice"),
+        ([], {"task": "guess"}, "unknown task 'guess'"),
+        ([], {"weight_notation": "1'2"}, "unknown weight_notation"),
+    ],
+)
+def test_a_description_from_elsewhere_is_refused_where_it_describes_nothing(
+    columns: list[dict[str, Any]], others: dict[str, Any], said: str
+) -> None:
+    """Ten thousand million features of words took all memory, for their names alone; the others were odd crashes."""
+    with pytest.raises(GWNError, match=re.escape(said)):
+        FeatureSchema.from_json({"columns": columns, **others})

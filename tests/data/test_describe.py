@@ -164,10 +164,22 @@ def test_a_column_that_tells_the_answer_is_pointed_out(tmp_path: Path) -> None:
     data = read_rows(tmp_path, "id,size,grade,odd,number,topic", rows)
     assert describe(data)["telling_columns"] == ["grade"]
     (line,) = [line for line in describe(data)["suggestions"] if "grade" in line]
-    assert line.endswith("scores mean nothing; leave it out with --drop-column grade.")
+    assert line.endswith("leave it out with --drop-column grade if it was made from that: scores would mean nothing.")
     data = read_rows(tmp_path, "id,size,grade,odd,number,topic", rows, drop_columns=["grade"])
     assert describe(data)["telling_columns"] == []
     rows = [f"n{i},{i % 7},{2.5 * (i % 50):.2f},{i % 50}" for i in range(66)]
+    data = read_rows(tmp_path, "id,size,euros,topic", rows, task="regression")
+    assert describe(data)["telling_columns"] == ["euros"]
+
+
+def test_a_column_with_gaps_that_tells_the_answer_is_pointed_out(tmp_path: Path) -> None:
+    rows = [f"n{i},{i % 7},{'' if i % 4 == 0 else 'pqr'[i % 3]},{i * 7 % 5},{'abc'[i % 3]}" for i in range(66)]
+    data = read_rows(tmp_path, "id,size,grade,odd,topic", rows)
+    assert describe(data)["telling_columns"] == ["grade"]
+    rows = [f"n{i},{i % 7},{'' if i % 3 else 'pqr'[i // 3 % 3]},{'abc'[i // 3 % 3]}" for i in range(66)]
+    data = read_rows(tmp_path, "id,size,grade,topic", rows)
+    assert describe(data)["telling_columns"] == [], "it tells of a third of the nodes alone"
+    rows = [f"n{i},{i % 7},{'' if i % 4 == 0 else 2.5 * (i % 50)},{i % 50}" for i in range(66)]
     data = read_rows(tmp_path, "id,size,euros,topic", rows, task="regression")
     assert describe(data)["telling_columns"] == ["euros"]
 

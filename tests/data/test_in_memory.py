@@ -137,6 +137,11 @@ def test_networkx_and_pyg_bring_their_edges() -> None:
     assert Graph.from_tables(data, None).labels.tolist() == [0, 1, -1, -1]
     with pytest.raises(GWNError, match="leave edges out"):
         Graph.from_tables(data, edge_index)
+    data.train_mask = data.val_mask = train[:, None]
+    assert Graph.from_tables(data, None).labels.tolist() == [0, 1, -1, -1], "one split is one, as a column too"
+    data.train_mask = data.val_mask = torch.stack([train, ~train], dim=1)
+    with pytest.warns(UserWarning, match=r"several splits, \(4, 2\), so the labels of all nodes are learnt"):
+        assert Graph.from_tables(data, None).labels.tolist() == [0, 1, 0, 1]
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,6 @@ def train(
         from gwn.cli.progress import TrainingProgress
         from gwn.cli.source import OnFiles, how_it_was_read, open_source, print_summary, refuse_table_options
         from gwn.data import make_splits
-        from gwn.data.dataset import repeated_splits
         from gwn.models import model_spec
         from gwn.settings import find_tuned
         from gwn.trackers import tracking
@@ -128,9 +127,6 @@ def train(
         if not quiet and (decisions := how_it_was_read(origin)):
             print_prose(decisions, err=True)
         splits = make_splits(data, split, runs, seed)
-        if not quiet and (repeated := repeated_splits(data, splits[0].kind, runs)):
-            count = len(data.published[splits[0].kind])
-            print_prose(f"gwn: {repeated}; --runs {count} takes each once", err=True)
         if not quiet and config.prior != "none" and data.metric == "roc-auc":
             print_prose(PRIOR_AND_ROC_AUC, err=True)
         if not quiet and data.tables is not None:

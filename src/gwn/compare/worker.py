@@ -13,7 +13,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +32,6 @@ OUT_OF_TIME = "out of time"
 
 OWN_FAILURES = (GWNError, RuntimeError, MemoryError, ArithmeticError, ValueError)
 """What a model may fail with, which is then told of the model and ends nothing else."""
-
-
-class _Ended(Exception):
-    """A training that is not continued."""
 
 
 class Workshop:
@@ -78,7 +73,7 @@ class Workshop:
         graph = self._graph(number, config)
         best, reached, curve, ended = -float("inf"), 0, dict[str, float](), ""
 
-        def on_epoch(epoch: int, score: float) -> None:
+        def on_epoch(epoch: int, score: float) -> bool:
             nonlocal best, reached, ended
             best, reached = max(best, score), epoch
             if epoch in task["checkpoints"]:
@@ -87,16 +82,14 @@ class Workshop:
                     ended = f"behind in epoch {epoch}"
             if not ended and epoch < config.epochs and time.perf_counter() - started > limit:
                 ended = OUT_OF_TIME
-            if ended:
-                raise _Ended
+            return bool(ended)
 
         seed_everything(self.seed + number, config.deterministic)
         model = build_network(model_spec(task["model"]), task["settings"], config, graph, split)
         model.to(graph.x.device, config.torch_dtype)
-        with suppress(_Ended):
-            best = fit(model, graph, split, config, self.dataset.metric, on_epoch).val
+        val = fit(model, graph, split, config, self.dataset.metric, on_epoch).val
         seconds = time.perf_counter() - started
-        return {"val": best, "epochs": reached, "seconds": seconds, "curve": curve, "ended": ended}
+        return {"val": val, "epochs": reached, "seconds": seconds, "curve": curve, "ended": ended}
 
     def measure(self, task: Mapping[str, Any]) -> Answer:
         """The settings over the first `runs` final splits; those that are on the disk are not computed again."""
@@ -130,8 +123,9 @@ def open_workshop(start: Mapping[str, Any]) -> Workshop:
     if dataset.graph.content_hash() != start["data"]:
         raise GWNError(f"the files of {dataset.name} changed while they were compared; start again")
     workshop = Workshop(dataset, start["split"], start["splits"], start["seed"], Path(start["root"]), start["origin"])
-    warm_up = {"model": "majority", "settings": {}, "training": {"epochs": 1}, "split": 0, "limit": 1.0, "behind": {}}
-    workshop.search({**warm_up, "checkpoints": ()})  # PyTorch loads parts of itself at the first step
+    task = {"do": "search", "settings": {}, "training": {"epochs": 1}, "split": 0, "limit": 1.0, "behind": {}}
+    workshop.search({**task, "model": "majority", "checkpoints": ()})  # what fails here, fails for every model
+    workshop.do({**task, "model": "logistic", "checkpoints": ()})  # PyTorch and PyG load parts of themselves
     return workshop
 
 

@@ -19,7 +19,9 @@ from scipy.special import ndtri
 
 from gwn.data.cells import (
     COMPACT,
+    DATES,
     MOSTLY,
+    NOTATIONS,
     Floats,
     Mask,
     are_codes,
@@ -33,8 +35,9 @@ from gwn.data.cells import (
     units_of,
 )
 from gwn.data.tables import Table
-from gwn.errors import GWNError
+from gwn.errors import GWNError, require_between
 from gwn.io import require_fields
+from gwn.registry import require_known
 
 Rows = NDArray[np.int64]
 
@@ -59,6 +62,9 @@ WORDS = 512
 
 FAR = 10.0
 """Standard deviations from the mean of the training, beyond which half the numbers of a table hardly are by chance."""
+
+PARTS = ("month", "weekday", "hour")
+"""Circles of dates."""
 
 ALL_EMPTY = "every cell is empty"
 TRUE, FALSE = ("true", "yes", "y", "t", "1"), ("false", "no", "n", "f", "0")
@@ -139,6 +145,11 @@ class Number(Column):
     scores: tuple[float, ...] = ()
     plain: bool = False
     units: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        require_known("notation of numbers", self.notation, ("", *NOTATIONS))
+        if len(self.knots) != len(self.scores):
+            raise ValueError(f"{len(self.knots)} knots and {len(self.scores)} scores of column {self.name!r}")
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -230,6 +241,12 @@ class Date(Number):
     kind = "date"
     written: str = ""
     parts: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_known("way to write dates", self.written, ("", *DATES))
+        if tuple(part for part in PARTS if part in self.parts) != self.parts:
+            raise ValueError(f"parts of dates {', '.join(self.parts)[:60]} of column {self.name!r}")
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -359,6 +376,9 @@ class Text(Column):
 
     kind = "text"
     width: int = WORDS
+
+    def __post_init__(self) -> None:
+        require_between(f"features of the words of column {self.name!r}", self.width, 1, WORDS)
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -508,7 +528,7 @@ def _date(table: Table, name: str, written: str) -> Column:
     known = days[~np.isnan(days)]
     if known.size == 0 or np.unique(known).size == 1:
         return LeftOut(name=name, note="no two dates differ: left out")
-    parts = tuple(part for part in ("month", "weekday", "hour") if np.unique(date_part(known, part)).size > 1)
+    parts = tuple(part for part in PARTS if np.unique(date_part(known, part)).size > 1)
     notes = [f"dates are read as {written}"] if written else []
     other = the_other_way_round(written)
     if other and not days_of(table.text(name), other)[1].any():  # no cell that can be read in one way alone

@@ -110,11 +110,7 @@ def suggestions(facts: Mapping[str, Any]) -> list[str]:
     if facts["features"] <= 1 and facts["structural"] is None and not any(row["features"] for row in columns):
         tables = "" if columns else "give tables with --edges and --nodes, and "
         said.append(f"The nodes have no features: {tables}try --features spectral first, or --features structure.")
-    for name in facts["telling_columns"]:
-        said.append(
-            f"Column {name!r} alone tells the {'class' if counts else 'number'} of every labelled node: if it was made "
-            f"from it, scores mean nothing; leave it out with --drop-column {shlex.quote(name)}."
-        )
+    said += [suspicious_column(name, facts["task"]) for name in facts["telling_columns"]]
     if facts["first_row_alone"]:
         said.append(
             "The edges name rows of the nodes, counted from 0, and none names row 0: if they count from 1, every edge "
@@ -179,6 +175,15 @@ def shift_in_words(shift: float | None, by_chance: float | None) -> str:
     )
 
 
+def suspicious_column(name: str, task: str) -> str:
+    """What to do about one of the `telling_columns`."""
+    what = "number" if task == "regression" else "class"
+    return (
+        f"Column {name!r} alone tells the {what} of every labelled node with a cell in it; leave it out with "
+        f"--drop-column {shlex.quote(name)} if it was made from that: scores would mean nothing."
+    )
+
+
 def suspicious_classes(counts: Mapping[str, int]) -> list[str]:
     """Classes that may be none, and classes that may be one."""
     said = []
@@ -206,7 +211,10 @@ def read_as_empty(tables: NodeTable) -> dict[str, int]:
 
 
 def telling_columns(tables: NodeTable, graph: Graph) -> list[str]:
-    """Columns that alone tell the label of every labelled node: each of a few values has one class, or r² is one."""
+    """Columns that alone tell the label of every labelled node: each of a few values has one class, or r² is one.
+
+    Empty cells may be apart, as long as they are the fewer: a column that was made from the labels has some, too.
+    """
     if graph.y is None:
         return []
     known = np.flatnonzero(np.asarray(graph.labelled))
@@ -215,8 +223,23 @@ def telling_columns(tables: NodeTable, graph: Graph) -> list[str]:
     if graph.task == "regression":
         numbers = {each.name: each.values(tables.table)[known] for each in used if isinstance(each, Number)}
         return [name for name, values in numbers.items() if _is_line(values, labels)]
-    texts = {column.name: tables.table.text(column.name).take(pa.array(known)) for column in used}
-    return [name for name, cells in texts.items() if _has_one_class_each(cells, labels, graph.num_classes)]
+    rows, table = pa.array(known), tables.table
+    few = [
+        name for column in used if not (table.holds_numbers(name := column.name) and _many(table.columns[name], rows))
+    ]
+    texts = {name: table.text(name).take(rows) for name in few}
+    return [name for name, cells in texts.items() if _tells(cells, labels, graph.num_classes)]
+
+
+def _many(column: Any, rows: Any) -> bool:
+    """Whether numbers have too many values to tell: decided without writing all of them as text."""
+    return bool(OF_A_VALUE * pc.count_distinct(column.take(rows)).as_py() > len(rows) + OF_A_VALUE)  # one is for NaN
+
+
+def _tells(cells: Any, labels: NDArray[np.int64], classes: int) -> bool:
+    filled = np.asarray(pc.not_equal(cells, ""))
+    parts = [np.full_like(filled, True), *([filled] if filled.mean() > 0.5 else [])]
+    return any(_has_one_class_each(cells.filter(pa.array(part)), labels[part], classes) for part in parts)
 
 
 def _has_one_class_each(cells: Any, labels: NDArray[np.int64], classes: int) -> bool:
@@ -226,7 +249,11 @@ def _has_one_class_each(cells: Any, labels: NDArray[np.int64], classes: int) -> 
 
 
 def _is_line(values: NDArray[np.float64], labels: NDArray[np.float64]) -> bool:
-    if len(values) < OF_A_VALUE or np.isnan(values).any() or np.ptp(values) == 0 or np.ptp(labels) == 0:
+    filled = ~np.isnan(values)
+    if 2 * filled.sum() <= filled.size:
+        return False
+    values, labels = values[filled], labels[filled]
+    if len(values) < OF_A_VALUE or np.ptp(values) == 0 or np.ptp(labels) == 0:
         return False
     return bool(np.corrcoef(values, labels)[0, 1] ** 2 > 1 - 1e-9)
 

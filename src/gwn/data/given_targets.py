@@ -26,6 +26,9 @@ from gwn.data.tables import MISSING, Table
 from gwn.errors import GWNError
 from gwn.graph import Graph
 
+CLASSES = (str, int, float, np.bool_, np.integer, np.floating)
+"""What a class may be."""
+
 
 def graph_argument(graph: Any) -> tuple[Any, Any, dict[str, Any]]:
     """Nodes, edges and how to read them, from what the constructor was given."""
@@ -103,8 +106,11 @@ def classes_of(y: Any, *, whole: bool = True, minus_one: bool = False) -> NDArra
     minus_one   whether -1 is a class, as it is in a column of a table
     """
     values = values_of(y)
-    if values.dtype.kind not in "biufOUT":
-        held = {"M": "dates", "m": "durations", "S": "bytes"}.get(values.dtype.kind, str(values.dtype))
+    held = {"M": "dates", "m": "durations", "S": "bytes"}.get(values.dtype.kind, str(values.dtype))
+    if values.dtype.kind == "O":  # what is none of these has no place in a file of JSON
+        known = values[~is_unknown(values, minus_one=True)]
+        held = next((type(value).__name__ for value in known if not isinstance(value, CLASSES)), "")
+    if held and values.dtype.kind not in "biufUT":
         raise GWNError(f"Unknown label type: y holds {held}; give classes as text, for example y.astype(str)")
     if values.dtype.kind == "f":
         finite = values[np.isfinite(values)]

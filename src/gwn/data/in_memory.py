@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import re
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
@@ -27,7 +28,7 @@ from gwn.data.edge_columns import choose_ends
 from gwn.data.files import as_trained, load_files
 from gwn.data.node_ids import choose_id_column, different_ids, row_numbers
 from gwn.data.schema import FeatureSchema
-from gwn.data.tables import Table, read_table
+from gwn.data.tables import DECIMAL_COMMA_MARK, Table, read_table
 from gwn.errors import GWNError
 from gwn.graph import Graph, entries_once
 
@@ -236,16 +237,20 @@ def table_pair(nodes: Any, edges: Any, task: str = "classification") -> TablePai
 
 
 def parquet_bytes(table: Table) -> bytes:
-    """A table as the content of a Parquet file."""
-    buffer = io.BytesIO()
-    pq.write_table(pa.table(dict(table.columns)), buffer)
+    """A table as the content of a Parquet file, which says how its cells are read: they are as they were written."""
+    buffer, content = io.BytesIO(), pa.table(dict(table.columns))
+    pq.write_table(content.replace_schema_metadata(DECIMAL_COMMA_MARK) if table.decimal_comma else content, buffer)
     return buffer.getvalue()
 
 
 def with_column(table: Table, name: str, values: Any) -> Table:
     """The table with one more column, or with another content in it."""
-    made = _in_memory(table.path, pa.table({**table.columns, name: pa.array(values)}), table.row_names)
+    made = _with_columns(table, {**table.columns, name: pa.array(values)})
     return replace(made, declared=table.declared - {name})
+
+
+def _with_columns(table: Table, columns: Mapping[str, Any]) -> Table:
+    return _in_memory(table.path, pa.table(columns), table.row_names, decimal_comma=table.decimal_comma)
 
 
 def free_name(table: Table, name: str) -> str:
@@ -265,13 +270,13 @@ def as_array(data: Any) -> NDArray[Any]:
             "for anything else"
         )
     if hasattr(data, "detach"):
-        data = data.detach().cpu()
+        data = data.detach().cpu().to_dense()
     return np.asarray(data)
 
 
-def _in_memory(path: Path, table: pa.Table, row_names: str | None = None) -> Table:
+def _in_memory(path: Path, table: pa.Table, row_names: str | None = None, *, decimal_comma: bool = False) -> Table:
     plain = pa.Table.from_arrays([_plain(column) for column in table.columns], names=table.column_names)
-    made = Table.from_arrow(path, plain)
+    made = Table.from_arrow(path, plain, decimal_comma=decimal_comma)
     sha256 = hashlib.sha256(parquet_bytes(made)).hexdigest()
     declared = (name for name, column in zip(table.column_names, table.columns, strict=True) if _is_dictionary(column))
     return replace(made, content_hash=sha256, row_names=row_names or made.row_names, declared=frozenset(declared))
@@ -364,7 +369,8 @@ def _table(path: Path, data: Any) -> Table | None:
     if isinstance(data, Table):
         return data
     if isinstance(data, (str, Path)):
-        return _from_file(read_table(Path(data)))
+        read = read_table(Path(data))
+        return replace(_with_columns(read, dict(read.columns)), declared=read.declared)
     if isinstance(data, pd.DataFrame):
         return _in_memory(path, _from_pandas(data, None if path == EDGES else index_name(data)))
     try:
@@ -383,16 +389,6 @@ def _table(path: Path, data: Any) -> Table | None:
             raise
         raise GWNError(f"{path}: a {type(data).__name__} that is not a table ({str(error).splitlines()[0]})") from None
     return None
-
-
-def _from_file(table: Table) -> Table:
-    """Every cell as it was written, but for decimal commas: a copy in memory does not know what kind of file it was."""
-    columns = dict(table.columns)
-    if table.decimal_comma:
-        for name, column in columns.items():
-            if pa.types.is_string(column.type):
-                columns[name] = pc.replace_substring_regex(column, r"^\s*([+-]?\d+),(\d+)\s*$", r"\1.\2")
-    return replace(_in_memory(table.path, pa.table(columns), table.row_names), declared=table.declared)
 
 
 def index_name(frame: Any) -> str | None:
@@ -425,7 +421,7 @@ def _cells(values: Any) -> Any:
         series = series.dt.to_timestamp()
     try:
         cells = pa.Array.from_pandas(series)
-    except (pa.ArrowException, ValueError, TypeError, NotImplementedError):
+    except (pa.ArrowException, ValueError, TypeError, OverflowError, NotImplementedError):
         cells = None
     if cells is None or isinstance(cells.type, pa.BaseExtensionType):  # an interval, say: Arrow cannot compare them
         return pa.array([None if cell is None or cell is pd.NA or cell != cell else str(cell) for cell in series])
@@ -472,6 +468,7 @@ def _pyg_pair(data: Any, task: str) -> TablePair:
     """From the checked graph of a PyG `Data`; the class or number is in column `y`, empty where it is not known.
 
     Labels outside of `train_mask` and `val_mask` are left out where there are such masks: they are what a test is for.
+    Masks of several splits leave nothing out, with a warning.
     """
     graph = Graph.from_pyg(data, task=task)
     nodes, _ = _node_table(graph.x.to_dense())
@@ -485,8 +482,14 @@ def _pyg_pair(data: Any, task: str) -> TablePair:
         known = as_array(graph.labelled)
         if getattr(data, "train_mask", None) is not None:
             masks = [as_array(mask) for mask in (data.train_mask, getattr(data, "val_mask", None)) if mask is not None]
-            if all(mask.ndim == 1 for mask in masks):
-                known &= np.logical_or.reduce(masks)
+            if all(mask.size == len(known) for mask in masks):
+                known &= np.logical_or.reduce([mask.reshape(-1) for mask in masks])
+            else:
+                warnings.warn(
+                    f"train_mask is of several splits, {masks[0].shape}, so the labels of all nodes are learnt, those "
+                    "of tests among them; data.train_mask[:, 0] and data.val_mask[:, 0] choose the first",
+                    stacklevel=4,
+                )
         nodes = with_column(nodes, "y", pa.array(as_array(graph.y), mask=~known))
     return TablePair(
         nodes=nodes,

@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from gwn.data.cells import numbers_of, short
+from gwn.data.cells import NOTATIONS, numbers_of, short
 from gwn.data.columns import Column, LeftOut, column_from_json, infer_column
 from gwn.data.headers import MADE_UP
 from gwn.data.node_ids import ID_NAMES, choose_id_column, holds_ids, row_numbers
@@ -286,6 +286,11 @@ class FeatureSchema:
             require_fields(data, cls, "the description of the features")
             given: dict[str, Any] = {key: tuple(held) if isinstance(held, list) else held for key, held in data.items()}
             columns = tuple(column_from_json(column) for column in given.pop("columns"))
+            if len({column.name for column in columns}) < len(columns):
+                raise ValueError("a column is there twice")
+            require_known("task", given.get("task", TASKS[0]), TASKS)
+            for name in ("label_notation", "weight_notation"):
+                require_known(name, given.get(name, ""), ("", *NOTATIONS))
             return cls(columns=columns, **given)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             if isinstance(error, GWNError):

@@ -21,7 +21,8 @@ import pyarrow.parquet
 
 from gwn.data.cells import Floats, Mask, choose_notation, days_of, days_of_type, how_read, numbers_of
 from gwn.errors import GWNError
-from gwn.io import file_sha256, open_regular
+from gwn.io import CHUNK_BYTES, file_sha256, open_regular
+from gwn.memory import free_bytes, say_memory
 from gwn.registry import require_known
 
 MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "<NA>")
@@ -35,10 +36,22 @@ CSV_BLOCK_BYTES = 1 << 24
 """No row may be longer than this."""
 
 
+TEXT = 4
+"""How many times its size a CSV file takes as a table in memory, where every cell is text."""
+
+PACKED = 1032
+"""How many times smaller gzip makes a file, at most."""
+
+WIDTHS = {"BOOLEAN": 1 / 8, "INT32": 4, "FLOAT": 4, "BYTE_ARRAY": 4, "INT64": 8, "DOUBLE": 8, "INT96": 8}
+"""Bytes of a cell in memory, at least: Parquet stores a million equal ones in a few."""
+
 CLOSE = "close it, or write two of them for one in the text"
 
 DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
 """Beside semicolons: in a line of data there may be more of them than of the sign between the columns."""
+
+DECIMAL_COMMA_MARK = {b"gwn": b"decimal comma"}
+"""In a copy, as Parquet, of a table that had something else than commas between its columns."""
 
 SEPARATORS = ",;\t|"
 FIRST_LINES = 20
@@ -334,7 +347,11 @@ def require_text(path: Path, head: bytes) -> None:
 
 def _read_parquet(path: Path, head: bytes, header: bool) -> tuple[Any, str]:
     require_parquet(path, head, header)
-    return whole(path, pa.parquet.read_table(path)), ""
+    about = pa.parquet.read_metadata(path)
+    widths = (WIDTHS.get(about.schema.column(place).physical_type, 1) for place in range(about.num_columns))
+    _require_room(path, int(about.num_rows * sum(widths)))
+    table = whole(path, pa.parquet.read_table(path))
+    return table, ";" if DECIMAL_COMMA_MARK.items() <= (table.schema.metadata or {}).items() else ""
 
 
 def whole(path: Path, table: Any) -> Any:
@@ -349,6 +366,8 @@ def whole(path: Path, table: Any) -> Any:
 def _read_csv(path: Path, head: bytes, header: bool) -> tuple[Any, str]:
     compressed = path.suffix.lower() == ".gz"
     require_text(path, head)
+    if compressed:
+        _require_room(path, TEXT * _unpacked(path, free_bytes() // TEXT))
     separator, names = csv_layout(path, header)
     if len(names) == 1:
         _require_no_gap(path)
@@ -360,6 +379,26 @@ def _read_csv(path: Path, head: bytes, header: bool) -> tuple[Any, str]:
             if sum(line.count(b'"') for line in file) % 2:
                 raise GWNError(f"{path} has a quotation mark that is never closed and swallows what follows; {CLOSE}")
     return table, separator
+
+
+def _require_room(path: Path, needed: int) -> None:
+    """Refuse a table that does not fit into memory: a file of a megabyte may unpack to more than any machine has."""
+    if needed > (free := free_bytes()):
+        raise GWNError(
+            f"{path} takes {say_memory(needed)} of memory or more, and {say_memory(free)} are free; make a graph "
+            f"folder with `gwn data convert`, which reads edges, and nodes in Parquet, by parts"
+        )
+
+
+def _unpacked(path: Path, enough: int) -> int:
+    """Bytes of a compressed file, or a few more than `enough`; where it cannot have so many, they are not counted."""
+    if PACKED * path.stat().st_size <= enough:
+        return 0
+    with gzip.open(path, "rb") as file:
+        count = 0
+        while count <= enough and (part := file.read(CHUNK_BYTES)):
+            count += len(part)
+    return count
 
 
 def _all_text(path: Path, separator: str, names: Sequence[str], header: bool) -> Any:

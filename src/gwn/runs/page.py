@@ -47,7 +47,8 @@ def write_run_page(
         graph = replace(graph, class_names=named)
     config, result = trained.config, read_json(folder / "result.json")
     answers = answers_of(trained, graph, split)
-    explainable = model_spec(config["model"]).gradients
+    spec = model_spec(config["model"])
+    explainable = spec.gradients and "features" not in spec.ignores
     chosen = list(nodes) or (worth_explaining(answers) if explainable else [])
     style = "".join(template(f"{name}.css") for name in ("base", "colours", "table", "run"))
     script = template("table.js") + template("run.js")
@@ -57,7 +58,7 @@ def write_run_page(
         script_hash=policy_hash(script),
         style=Markup(style),
         script=Markup(script),
-        title=f"{model_spec(config['model']).title} on {_called(config['dataset']['name'])}",
+        title=f"{spec.title} on {_called(config['dataset']['name'])}",
         kicker=f"Graph wave networks · {config['split']} split · run {trained.run.run}, {_among(len(result['runs']))}",
         **_verdict(result, trained),
         tiles=_tiles(describe(data), trained, columns),

@@ -39,7 +39,10 @@ class NodeTask(Protocol):
 
 @torch.no_grad()
 def fit_trees(
-    model: BoostedTrees, task: NodeTask, config: TrainConfig, on_epoch: Callable[[int, float], None] | None = None
+    model: BoostedTrees,
+    task: NodeTask,
+    config: TrainConfig,
+    on_epoch: Callable[[int, float], bool | None] | None = None,
 ) -> Fit:
     """Grow trees, keep as many iterations as are best on validation, as `config.select` says.
 
@@ -68,9 +71,8 @@ def fit_trees(
             curve.append(number)
         if epoch == 1 or merit(loss, score) > best:
             best, kept, best_epoch, answers = merit(loss, score), (loss, score), epoch, said
-        if on_epoch is not None:
-            on_epoch(epoch, score)
-        if stopping.should_stop(loss, score):
+        ended = on_epoch is not None and on_epoch(epoch, score)
+        if stopping.should_stop(loss, score) or ended:
             break
     done = len(curves.val)
     model.used.clamp_(max=best_epoch)

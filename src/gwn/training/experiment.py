@@ -15,6 +15,7 @@ import torch
 from torch import nn
 
 from gwn.data import Dataset, Split
+from gwn.data.dataset import repeated_splits
 from gwn.errors import Diverged, GWNError
 from gwn.graph import Graph
 from gwn.io import content_key, file_sha256, read_json, read_weights, safe_name, write_atomic, write_json, write_weights
@@ -210,6 +211,7 @@ def run_experiment(
                 on_run(found)
             runs.append(found)
         machine = environment(experiment.config.torch_device)
+    repeated = repeated_splits(experiment.dataset, experiment.splits[0].kind, len(runs))
     result_json = {
         **identity,
         "created": datetime.now(timezone.utc).isoformat(timespec="seconds"),
@@ -217,7 +219,10 @@ def run_experiment(
         "caveat": experiment.dataset.caveat,
         "runs": [run.to_json() for run in runs],
         "summary": summary_of_runs(runs, shares=METRICS[experiment.dataset.metric].percent),
-        "warnings": warnings_of([run.to_json() for run in runs], identity["classes"]),
+        "warnings": [
+            *warnings_of([run.to_json() for run in runs], identity["classes"]),
+            *([repeated] if repeated else []),
+        ],
     }
     write_json(folder / "result.json", result_json)
     write_atomic(folder / "MODEL_CARD.md", model_card(result_json, folder.name).encode())

@@ -56,7 +56,9 @@ __all__ = [
     "train_task",
 ]
 
-OnEpoch = Callable[[int, float], None]
+OnEpoch = Callable[[int, float], bool | None]
+"""Hears of an epoch and its validation score; true ends the training there, as a rule for stopping would."""
+
 Loss = Callable[[], Tensor]
 
 
@@ -137,11 +139,10 @@ def train_task(
                     seconds=0.0,
                     weights={name: tensor.detach().clone() for name, tensor in model.state_dict().items()},
                 )
-            if on_epoch is not None:
-                on_epoch(epoch, seen.val)
+            ended = on_epoch is not None and on_epoch(epoch, seen.val)
             history.append((seen.val_loss, seen.val))
             train_loss.append(loss)
-            if stopping.should_stop(seen.val_loss, seen.val):
+            if stopping.should_stop(seen.val_loss, seen.val) or ended:
                 break
             after_epoch()
             if checkpoints is not None and epoch < config.epochs:

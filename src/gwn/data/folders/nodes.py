@@ -13,6 +13,7 @@ import pyarrow.parquet
 from gwn.data.folders.edges import Version
 from gwn.data.tables import (
     INDEX_NAMES,
+    TEXT,
     Table,
     declared_categories,
     named_columns,
@@ -30,9 +31,6 @@ from gwn.memory import require_left
 NODE_ROWS = 1 << 14
 WORK = 8
 """Numbers of eight bytes a row that it takes to learn one column, measured: the column, its sorted copy, masks."""
-
-TEXT = 4
-"""How many times its size a CSV file takes as a table in memory, where every cell is text."""
 
 
 class ParquetColumns(Mapping[str, Any]):
