@@ -13,7 +13,7 @@ from gwn.io import read_toml, write_toml
 from gwn.paper.accuracy_curve import accuracy_series, best_peer, peer_line, runs_a_point
 from gwn.paper.cell import TAUS, Cell
 from gwn.paper.curve_data import Axis, CurveData, Panel, Series, read_figure, write_figure
-from gwn.paper.exhibit import Context, figure_path
+from gwn.paper.exhibit import Context, figure_path, silent
 from gwn.paper.exhibits import depth, small_graph, stability
 from gwn.paper.records import write_cell
 from gwn.paper.trained import Recorded, Trained, Wanted, experiment_of, train_missing, trained_so_far
@@ -212,6 +212,21 @@ def test_runs_of_the_last_record_are_not_trained_again(tmp_path: Path, data_root
     assert depth._energy(found) == 0.5
     train_missing(first, "figure-depth", work(3))
     assert trained_so_far(first, "figure-depth", [("it", wanted, 5)])["it"].runs[2].test == found.runs[2].test
+
+
+@pytest.mark.slow
+def test_runs_in_several_processes_are_those_of_one(tmp_path: Path, data_root: Path) -> None:
+    wanted = Wanted(dataset="texas", model="mlp", settings={}, tuned_as="mlp", training={"epochs": 3, "patience": 3})
+    said: list[str] = []
+    contexts = [
+        Context(results=tmp_path, runs=tmp_path / str(jobs), jobs=jobs, say=said.append if jobs == 2 else silent)
+        for jobs in (1, 2)
+    ]
+    for context in contexts:
+        train_missing(context, "figure-depth", [("texas", wanted, number) for number in (1, 2, 3)])
+    alone, together = (trained_so_far(context, "figure-depth", [("it", wanted, 5)])["it"] for context in contexts)
+    assert [run.weights_sha256 for run in together.runs] == [run.weights_sha256 for run in alone.runs]
+    assert sorted(line.split(":")[0] for line in said) == ["texas, run 1", "texas, run 2", "texas, run 3"]
 
 
 def test_a_damaged_record_is_computed_without(tmp_path: Path) -> None:

@@ -51,6 +51,8 @@ def reproduce(
 
       gwn reproduce figure-roots --out figures             as SVG, PDF and PNG
 
+      gwn reproduce figure-depth --recompute --jobs 2 --timeout 2h   train what it lacks for two hours
+
       gwn reproduce --cell texas/geom/gwn-fa --repeat      compute one cell again and compare
     """
     from gwn.io import require_writable
@@ -90,6 +92,7 @@ def reproduce(
             results=results,
             runs=runs,
             seconds=seconds,
+            jobs=jobs,
             say=bar.say,
             advance=lambda done, total, text: bar.phase(text, done, total),
         )

@@ -23,7 +23,7 @@ Shown = TableData | CurveData
 FIGURE = "figure-"
 
 
-def _silent(*_: object) -> None:
+def silent(*_: object) -> None:
     """Progress that nobody asked for."""
 
 
@@ -37,6 +37,7 @@ class Context:
     seconds   after so long no further run is started where a figure can do without: its place stays empty, and the
               same command fills it later
     load      a dataset by name
+    jobs      so many runs of a figure are trained at once, each in a process of its own
     say       told one line about what was done
     advance   told how much is done of how much, and what is being done
     """
@@ -45,9 +46,10 @@ class Context:
     runs: Path = Path("runs")
     quick: bool = False
     seconds: float | None = None
+    jobs: int = 1
     load: Callable[[str], Dataset] = load_dataset
-    say: Callable[[str], None] = _silent
-    advance: Callable[[int, int, str], None] = _silent
+    say: Callable[[str], None] = silent
+    advance: Callable[[int, int, str], None] = silent
     started: float = field(default_factory=time.monotonic)
 
     @property

@@ -5,15 +5,12 @@ Each cell is computed once, by whichever process comes first, and none is lost w
 
 from __future__ import annotations
 
-import multiprocessing
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any
 
-import torch
 from filelock import Timeout
 from optuna.trial import FrozenTrial, TrialState
 
@@ -23,6 +20,7 @@ from gwn.io import machine_lock
 from gwn.models import model_spec
 from gwn.paper.cell import Cell, Recipe, recipe_of
 from gwn.paper.records import Workplace, cell_file, missing, read_cell, write_cell
+from gwn.paper.workers import in_processes
 from gwn.training import Experiment, TrainConfig, run_experiment
 from gwn.training.config import effective_settings
 from gwn.tuning import Search, SearchJob, best_trial, plan_search, run_search, search_summary
@@ -193,30 +191,13 @@ def measure_missing(
 
     A cell that another process is at is left to it.
     """
-    todo = missing(cells, place.results)
+    in_time = (cell for cell in missing(cells, place.results) if time.time() < deadline)
     if jobs == 1:
-        for cell in todo:
-            if time.time() < deadline:
-                on_cell(cell, _measure_locked(cell, place, on_step))
+        for cell in in_time:
+            on_cell(cell, _measure_locked(cell, place, on_step))
         return
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, mp_context=context, initializer=torch.set_num_threads, initargs=(1,)) as pool:
-        running: dict[Future[str], Cell] = {}
-        try:
-            while todo or running:
-                while todo and len(running) < jobs and time.time() < deadline:
-                    cell = todo.pop(0)
-                    running[pool.submit(_measure_locked, cell, place)] = cell
-                if not running:
-                    return
-                for future in wait(running, return_when=FIRST_COMPLETED).done:
-                    on_cell(running.pop(future), future.result())
-        except BrokenProcessPool:
-            raise GWNError("a worker was killed, perhaps out of memory; the same command continues") from None
-        except BaseException:
-            for process in list(pool._processes.values()):  # an interrupted cell continues from its trials and runs
-                process.terminate()
-            raise
+    for cell, trouble in in_processes(partial(_measure_locked, place=place), in_time, jobs):
+        on_cell(cell, trouble)
 
 
 def _measure_locked(cell: Cell, place: Workplace, on_step: OnStep = lambda _: None) -> str:

@@ -6,9 +6,9 @@ many hours grows by what each call adds.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,7 +17,8 @@ from gwn.errors import GWNError
 from gwn.io import read_json
 from gwn.models import model_spec
 from gwn.paper.curve_data import read_figure
-from gwn.paper.exhibit import Context, figure_path
+from gwn.paper.exhibit import Context, figure_path, silent
+from gwn.paper.workers import in_processes
 from gwn.settings import SHIPPED, find_tuned
 from gwn.training import Experiment, RunResult, TrainConfig, run_experiment, run_one
 from gwn.training.config import effective_settings
@@ -160,17 +161,31 @@ class Recorded:
 
 
 def train_missing(context: Context, figure: str, work: Sequence[tuple[str, Wanted, int]]) -> None:
-    """Every (name, configuration, number of runs to have) in turn, for as long as there is time."""
+    """Every (name, configuration, number of runs to have) in turn while there is time, `context.jobs` at once."""
     recorded = Recorded(context, figure)
-    for done, (name, wanted, runs) in enumerate(work):
-        if context.out_of_time:
-            context.say(f"out of time: {len(work) - done} runs of {figure} wait for the next call")
-            return
-        context.advance(done, len(work), f"{name}, run {runs}")
-        if len(known_runs(context, recorded, wanted)) < runs:
-            result, _ = run_one(experiment_of(context, wanted, runs), runs - 1, context.runs)
-            score = "diverged" if result.test is None else f"{100 * result.test:.2f}, {result.seconds:.1f} s"
-            context.say(f"{name}, run {runs}: {score}")
+
+    def missing() -> Iterator[tuple[str, Wanted, int]]:
+        for done, (name, wanted, runs) in enumerate(work):
+            if context.out_of_time:
+                context.say(f"out of time: {len(work) - done} runs of {figure} wait for the next call")
+                return
+            context.advance(done, len(work), f"{name}, run {runs}")
+            if len(known_runs(context, recorded, wanted)) < runs:
+                yield name, wanted, runs
+
+    # what tells of progress stays in this process
+    train = partial(_train_run, replace(context, say=silent, advance=silent))
+    pairs = (
+        in_processes(train, missing(), context.jobs) if context.jobs > 1 else ((one, train(one)) for one in missing())
+    )
+    for (name, _, runs), result in pairs:
+        score = "diverged" if result.test is None else f"{100 * result.test:.2f}, {result.seconds:.1f} s"
+        context.say(f"{name}, run {runs}: {score}")
+
+
+def _train_run(context: Context, work: tuple[str, Wanted, int]) -> RunResult:
+    _, wanted, runs = work
+    return run_one(experiment_of(context, wanted, runs), runs - 1, context.runs)[0]
 
 
 def known_runs(context: Context, recorded: Recorded, wanted: Wanted) -> list[RunResult]:
