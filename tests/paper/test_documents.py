@@ -14,6 +14,7 @@ from gwn.paper.cell import TAUS, Cell
 from gwn.paper.documents import (
     PARTS,
     README,
+    comparison,
     findings,
     require_counted,
     rewritten,
@@ -130,6 +131,30 @@ def test_the_verdict_in_readme_is_at_most_ten_lines() -> None:
     lines = verdict(ROOT / "results").splitlines()
     assert 5 <= len(lines) <= 10
     assert all(line.startswith("- ") and line.endswith(".") for line in lines)
+
+
+def test_the_table_in_readme_marks_the_highest_and_what_is_not_told_apart(tmp_path: Path) -> None:
+    scores = {"gwn-sym": 0.5, "gwn-bank-plus": 0.7, "gwn-twin": 0.81, "gcn": 0.8, "mlp": 0.6}
+    for row, test in scores.items():
+        record = two_runs(test)
+        record["runs"] = [
+            {**record["runs"][0], "split_hash": f"{run}", "split_sizes": [1800, 600, 600], "test": test + off}
+            for run, off in enumerate([0.02, -0.02] * 5 if row == "gcn" else [0.0] * 10)
+        ]
+        labels = "masked" if row == "gwn-bank-plus" else "none"
+        record |= {"search": None, "settings": {}, "config": {"labels": labels}}
+        write_cell(tmp_path, Cell.of("cora.per-class", row), record)
+        write_cell(tmp_path, Cell.of("texas.geom", row), {**record, "runs": two_runs(test)["runs"]})
+    _, _, line = comparison(tmp_path).splitlines()
+    column, sym, attention, entry, twin, peer, _, _ = line.strip("| ").split(" | ")
+    assert column == "Cora per-class"
+    assert sym.startswith("50.0 ±")
+    assert attention == "", "not measured"
+    assert entry.startswith("70.0 ±")
+    assert entry.endswith("\\*")
+    assert twin.startswith("**81.0 ±")
+    assert peer.startswith("**80.0 ±"), "its difference to the highest has an interval that holds zero"
+    assert peer.endswith("GCN"), "the twin, which has a place of its own, is no other model"
 
 
 def test_what_validation_promised_is_set_against_the_test_scores(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from gwn.models import model_spec
 from gwn.pages.markdown import fill, markdown_table
 from gwn.paper.budget import budget_caption, heading
 from gwn.paper.cell import BEST, OURS, PAPERS_OWN, ROWS, Cell
-from gwn.paper.compare import View
+from gwn.paper.compare import View, outcome, paired
 from gwn.paper.curve_data import CurveData
 from gwn.paper.exhibit import Context, figure_path
 from gwn.paper.exhibits import EXHIBITS, beyond
@@ -59,6 +59,45 @@ def summary(results: Path) -> str:
         rows.append(line)
     budget = budget_caption(all_cells(results), columns)
     return f"{markdown_table(rows)}\n\n± is half the 95 % interval. {budget}\n\n{findings(results)}"
+
+
+BESIDE = ("gwn-sym", "gwn-fa", BEST, "gwn-twin")
+"""The rows that README's table has by name."""
+
+
+def comparison(results: Path) -> str:
+    """README's table, a line for each column that can tell models apart. Bold: the highest of all models there, and
+    what is not told apart from it."""
+    of_paper, of_others = all_cells(results), views(results, "beyond", beyond.ROWS, beyond.COLUMNS)
+    among_paper = telling(of_paper, [column for of_table in COLUMNS.values() for column in of_table])
+    titles = [{BEST: "our entry", "gwn-twin": "its twin without edges"}.get(row, ROWS[row].title) for row in BESIDE]
+    rows = [["dataset, split", *titles, "best other model", "the paper's best GWN", "highest elsewhere"]]
+    for cells, columns in ((of_paper, among_paper), (of_others, beyond.COLUMNS)):
+        for column in columns:
+            if not (ranked := ranking(cells, column)):
+                continue
+            peer = next(
+                (each for each in ranked if ROWS[each.cell.row].group != "wave" and each.cell.row not in BESIDE), None
+            )
+
+            def shown(each: View, first: View = ranked[0]) -> str:
+                if each.test is None:
+                    return ""
+                best = each is first or outcome(paired(first, each)) == "tie"
+                score = f"{each.test['mean']:.1f} ± {(each.test['high'] - each.test['low']) / 2:.1f}"
+                return (f"**{score}**" if best else score) + ("\\*" if each.sees_labels else "")
+
+            paper, top = _papers_best(cells, column), elsewhere(column)
+            rows.append(
+                [
+                    heading(column),
+                    *(shown(cells[row][column]) for row in BESIDE),
+                    "" if peer is None else f"{shown(peer)} {ROWS[peer.cell.row].title}",
+                    "" if paper is None else f"{paper:.1f}",
+                    "" if top is None else f"{top[0]:.1f}",
+                ]
+            )
+    return markdown_table(rows)
 
 
 def findings(results: Path) -> str:
@@ -319,7 +358,7 @@ def _newer(figure: CurveData, results: Path) -> str:
 
 
 PARTS: dict[Path, dict[str, Callable[[Path], str]]] = {
-    README: {"verdict": verdict},
+    README: {"comparison": comparison, "verdict": verdict},
     PAGE: {"summary": summary, "figures": figures_page, "tables": results_page},
     PROTOCOL: {"headline": headline, "classics": classics},
 }
