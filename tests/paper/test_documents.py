@@ -169,7 +169,7 @@ def test_what_validation_promised_is_set_against_the_test_scores(tmp_path: Path)
 
 
 def test_a_page_without_its_place_is_refused() -> None:
-    with pytest.raises(GWNError, match="no place for the table 'verdict'"):
+    with pytest.raises(GWNError, match="no place for the table 'comparison'"):
         rewritten(README, "nothing here")
     text = "a\n<!-- generated: me (x) -->\nold\n<!-- end -->\nb"
     assert fill(text, "me", "x", r"new \1") == "a\n<!-- generated: me (x) -->\nnew \\1\n<!-- end -->\nb"
