@@ -152,10 +152,21 @@ def test_stability_takes_the_cells_of_every_tau_where_they_are(tmp_path: Path, c
         "Between tau = 0.2 and 5 GWN-sym's accuracy changes by 4.8 points (Texas) and reaches the best "
         "peer on 1 of 1 datasets."
     )
-    assert "GWN-sym and GWN-fa: tuned at each tau on Texas." in data.caption
+    assert "GWN-sym and GWN-fa: tuned at each tau." in data.caption
     assert "Not measured yet: Cornell," in data.caption
     assert "some points of Texas" in data.caption
     assert {"cell": "texas/geom/gwn-sym-0.2"} in data.provenance["runs"]
+
+
+def test_points_that_were_not_tuned_at_their_tau_are_named() -> None:
+    computers = [point for point in stability.points(["computers"]) if point.model.key in ("gwn-sym", "gwn-fa")]
+    few = [point for point in computers if point.model.key == "gwn-fa" and point.tau < 1]
+    found = {point: stability.Measured((), {} if point in few else {"cell": "its own"}) for point in computers}
+    assert stability.how_tuned(found) == (
+        "GWN-sym and GWN-fa: tuned at each tau, but for GWN-fa on Computers at 0.2 and 0.5, tuned once. "
+    )
+    once = {point: stability.Measured((), {}) for point in computers}
+    assert stability.how_tuned(once) == "GWN-sym and GWN-fa: tuned once, then tau changed. "
 
 
 def test_a_panel_needs_a_curve() -> None:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from gwn.compare.verdict import listed
 from gwn.data import DATASETS
 from gwn.models import model_spec
 from gwn.networks import GWN
@@ -209,20 +210,20 @@ def finding(panels: Mapping[str, Panel]) -> str:
 
 
 def how_tuned(found: Mapping[StepPoint, Measured]) -> str:
-    """Which panels have settings that were tuned at each tau, and which have one setting with tau changed."""
-    own = [p for p in found if p.model.model in PAPERS_OWN]
-    titles = {
-        kind: [
-            DATASETS[name].title
-            for name in dict.fromkeys(p.dataset for p in own if ("cell" in found[p].origin) == kind)
-        ]
-        for kind in (True, False)
-    }
-    at_each = f"tuned at each tau on {', '.join(titles[True])}" if titles[True] else ""
-    once = f"tuned once, then tau changed, on {', '.join(titles[False])}" if titles[False] else ""
-    both = "; ".join(filter(None, (at_each, once)))
+    """Which panels have settings that were tuned at each tau, and which points have one setting with tau changed."""
+    own = [point for point in found if point.model.model in PAPERS_OWN]
+    if not own:
+        return ""
+    once: dict[tuple[str, str], list[str]] = {}
+    for point in (point for point in own if "cell" not in found[point].origin):
+        title = DATASETS[point.dataset].title
+        once.setdefault((point.model.label, title), []).append(f"{point.tau:g}")
+    points = [f"{label} on {title} at {listed(taus)}" for (label, title), taus in once.items()]
+    said = "tuned at each tau" if sum(map(len, once.values())) < len(own) else ""
+    if points:
+        said = f"{said}, but for {'; '.join(points)}, tuned once" if said else "tuned once, then tau changed"
     others = " The other models have their settings tuned once." if len(own) < len(found) else ""
-    return f"GWN-sym and GWN-fa: {both}.{others} " if both else ""
+    return f"GWN-sym and GWN-fa: {said}.{others} "
 
 
 def not_measured(missing: Sequence[StepPoint], found: Mapping[StepPoint, Measured], runs: int) -> str:
