@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +134,14 @@ def test_the_verdict_in_readme_is_at_most_ten_lines() -> None:
     assert all(line.startswith("- ") and line.endswith(".") for line in lines)
 
 
+def test_models_that_the_entry_is_told_apart_from_are_named() -> None:
+    """Three of eighteen may be the majority class and networks without a graph."""
+    said = re.search(r"told apart from (\d+) of the others \((.+)\)\.", verdict(ROOT / "results"))
+    assert said is not None
+    assert len(re.split(", | and ", said[2])) == int(said[1])
+    assert "Majority class" in said[2]
+
+
 def test_the_table_in_readme_marks_the_highest_and_what_is_not_told_apart(tmp_path: Path) -> None:
     scores = {"gwn-sym": 0.5, "gwn-bank-plus": 0.7, "gwn-twin": 0.81, "gcn": 0.8, "mlp": 0.6}
     for row, test in scores.items():
@@ -169,7 +178,7 @@ def test_what_validation_promised_is_set_against_the_test_scores(tmp_path: Path)
 
 
 def test_a_page_without_its_place_is_refused() -> None:
-    with pytest.raises(GWNError, match="no place for the table 'verdict'"):
+    with pytest.raises(GWNError, match="no place for the table 'comparison'"):
         rewritten(README, "nothing here")
     text = "a\n<!-- generated: me (x) -->\nold\n<!-- end -->\nb"
     assert fill(text, "me", "x", r"new \1") == "a\n<!-- generated: me (x) -->\nnew \\1\n<!-- end -->\nb"
