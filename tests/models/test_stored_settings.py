@@ -25,7 +25,10 @@ from gwn.training.config import effective_settings
 from gwn.tuning.spaces import SPACES
 from seeds import reseed
 
-TWO_FORMS = ["acm-gcn", "cgnn", "gadc", "ggcn", "grand", "nsd", "ordered-gnn", "sage-tuned", "wrgat"]
+TWO_FORMS = [
+    *("acm-gcn", "cgnn", "fagcn", "gadc", "geom-gcn", "ggcn", "grand", "jacobi", "nlmlp", "nsd", "ordered-gnn"),
+    *("sage-tuned", "wrgat"),
+]
 ACM = Cell(dataset="csbm", split="stratified", row="acm-gcn")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -131,6 +132,14 @@ def test_the_verdict_in_readme_is_at_most_ten_lines() -> None:
     lines = verdict(ROOT / "results").splitlines()
     assert 5 <= len(lines) <= 10
     assert all(line.startswith("- ") and line.endswith(".") for line in lines)
+
+
+def test_models_that_the_entry_is_told_apart_from_are_named() -> None:
+    """Three of eighteen may be the majority class and networks without a graph."""
+    said = re.search(r"told apart from (\d+) of the others \((.+)\)\.", verdict(ROOT / "results"))
+    assert said is not None
+    assert len(re.split(", | and ", said[2])) == int(said[1])
+    assert "Majority class" in said[2]
 
 
 def test_the_table_in_readme_marks_the_highest_and_what_is_not_told_apart(tmp_path: Path) -> None:

@@ -132,9 +132,10 @@ PEERS = (
         year=2021,
         kind="mainstream",
         origin="PyG's FAConv on our sparse products",
-        preset={"hidden_channels": 32},
+        preset={**_AUTHORS, "hidden_channels": 32},
         training={"weight_decay": 5e-05},
         search=(*choices(num_layers=(1, 2, 3, 4, 6, 8)), Dimension(setting="eps", low=0.1, high=1.0)),
+        former_defaults=_PAPERS,
     ),
     ModelSpec(
         name="gpr-gnn",
@@ -322,6 +323,7 @@ PEERS = (
         year=2022,
         kind="mainstream",
         origin="ours",
+        preset=_AUTHORS,
         search=(
             Dimension(setting="a", low=-0.75, high=2.0),
             Dimension(setting="b", low=-0.75, high=2.0),
@@ -340,6 +342,7 @@ PEERS = (
             "group_lr": 0.01,
             "group_weight_decay": 5e-4,
         },
+        former_defaults=_PAPERS,
     ),
     ModelSpec(
         name="chebnet2",
@@ -513,10 +516,11 @@ PEERS = (
         year=2021,
         kind="mainstream",
         origin="ours",
-        preset={"hidden_channels": 48},
+        preset={**_AUTHORS, "hidden_channels": 48},
         ignores=("edges",),
         local=False,
         search=choices(kernel_size=(3, 5, 7), hidden_channels=(16, 32, 48), conv_dropout=(0.0, 0.5)),
+        former_defaults=_PAPERS,
     ),
     ModelSpec(
         name="glognn",
@@ -600,9 +604,10 @@ PEERS = (
         year=2020,
         kind="mainstream",
         origin="ours",
-        preset={"hidden_channels": 32},
+        preset={**_AUTHORS, "hidden_channels": 32},
         equivariant=False,
         search=choices(num_layers=(1, 2), hidden_channels=(16, 32)),
+        former_defaults=_PAPERS,
     ),
     ModelSpec(
         name="wrgat",

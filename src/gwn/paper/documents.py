@@ -17,7 +17,7 @@ from gwn.errors import GWNError
 from gwn.io import write_atomic
 from gwn.models import model_spec
 from gwn.pages.markdown import fill, markdown_table
-from gwn.paper.budget import budget_caption, heading
+from gwn.paper.budget import MOST_NAMES, budget_caption, heading
 from gwn.paper.cell import BEST, OURS, PAPERS_OWN, ROWS, Cell
 from gwn.paper.compare import View, outcome, paired
 from gwn.paper.curve_data import CurveData
@@ -226,8 +226,9 @@ def _of_entry(results: Path) -> list[str]:
     ranks = ranks_of(cells, columns, most_cells=True)
     if (rank := ranks.ranks.get(BEST)) is not None and ranks.critical is not None:
         place, count = list(ranks.ranks).index(BEST) + 1, len(ranks.ranks)
-        close = sum(abs(other - rank) < ranks.critical for row, other in ranks.ranks.items() if row != BEST)
-        told = f"it is told apart from {count - 1 - close or 'none'} of the others"
+        apart = [ROWS[row].title for row, other in ranks.ranks.items() if abs(other - rank) >= ranks.critical]
+        named = f" ({listed(apart)})" if 0 < len(apart) <= MOST_NAMES else ""
+        told = f"it is told apart from {len(apart) or 'none'} of the others{named}"
         if ranks.critical >= count - 1:
             told = "on so few columns no two models can be told apart"
         datasets = len({column.split(".")[0] for column in ranks.columns})

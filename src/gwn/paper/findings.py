@@ -263,8 +263,12 @@ def twin_block(results: Path) -> str:
             continue
         worth = f"{difference.mean:+.2f} ({difference.low:+.1f} to {difference.high:+.1f}), {outcome(difference)}"
         adjusted = f"{alike[wave.cell.dataset]['adjusted_homophily']:.2f}"
-        rows.append([heading(column), adjusted, wave.shown().lines[0], twin.shown().lines[0], worth])
-    told = "± is the standard deviation of the runs, and the brackets are the 95 % interval of the paired difference."
+        ours = wave.shown().lines[0] + ("\\*" if wave.sees_labels else "")
+        rows.append([heading(column), adjusted, ours, twin.shown().lines[0], worth])
+    told = (
+        "± is the standard deviation of the runs, and the brackets are the 95 % interval of the paired difference. "
+        "Star: the labels of training nodes reach their neighbours, too, and that is in the difference."
+    )
     return (
         f"{markdown_table(rows)}\n\n{told}"
         if len(rows) > 1

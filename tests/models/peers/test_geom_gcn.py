@@ -42,7 +42,7 @@ def test_as_many_pairs_as_edges_and_none_for_isolated_nodes() -> None:
 
 
 def test_two_layers_of_directions() -> None:
-    """Compared with the paper's formula by loops over pairs; the authors' code was read in part."""
+    """Compared with the paper's formula by loops over pairs."""
     reseed(0)
     model = GeomGCN(IN, HIDDEN, OUT).double().eval()
     with torch.no_grad():
@@ -64,6 +64,35 @@ def test_two_layers_of_directions() -> None:
         W = linear.weight.detach().numpy().reshape(h.shape[1], 8, -1)
         h = sum(virtual[r] @ W[:, r] for r in range(8)) + bias.detach().numpy()
         h = np.maximum(h, 0) if layer == 0 else h
+    close(model(x, edges), h, 1e-11)
+
+
+def test_directions_put_together_as_in_the_authors_code() -> None:
+    """Compared with what their layers compute, by loops over pairs: nine relations that share no pair, one degree, the
+    directions beside each other in the first layer and averaged in the last."""
+    reseed(0)
+    model = GeomGCN(IN, HIDDEN, OUT, reference=True).double().eval()
+    edges, x = random_edges(N, 12), normal(N, IN)
+    A = adjacency(edges, N)
+    found = geometric_neighbours(both_ways(edges, N), N)
+    relation = np.where(A > 0, 0, -1)
+    np.fill_diagonal(relation, 8)
+    relation[found["near_row"], found["near_col"]] = 4
+    assert (A[found["near_row"], found["near_col"]] > 0).any(), "some pairs are in both neighbourhoods"
+    z = found["place"]
+    for v in range(N):
+        for u in range(N):
+            if relation[v, u] in (0, 4):
+                relation[v, u] += np.array(z[v] > z[u]) @ [1, 2]
+    root = (relation >= 0).sum(1) ** -0.5
+    h = x.numpy()
+    for layer, linear in enumerate(model.layers):
+        W = linear.weight.detach().numpy().reshape(h.shape[1], 9, -1)
+        parts = np.zeros((9, N, W.shape[2]))
+        for v in range(N):
+            for near in np.flatnonzero(relation[v] >= 0):
+                parts[relation[v, near], v] += root[v] * root[near] * h[near] @ W[:, relation[v, near]]
+        h = np.maximum(np.hstack(list(parts)), 0) if layer == 0 else parts.mean(0)
     close(model(x, edges), h, 1e-11)
 
 

@@ -24,13 +24,18 @@ def convolve(conv: torch.nn.Conv1d, line: Matrix) -> Matrix:
     )
 
 
-def test_sorting_brings_distant_nodes_together() -> None:
-    """Compared with the paper's formula by hand; the authors' code was read, its score has a bias."""
+@pytest.mark.parametrize("reference", [True, False])
+def test_sorting_brings_distant_nodes_together(reference: bool) -> None:
+    """Compared with the paper's formula by hand, and with that of the authors' code, whose score has a bias."""
     reseed(0)
-    model = NLMLP(IN, HIDDEN, OUT, kernel_size=3).double().eval()
+    model = NLMLP(IN, HIDDEN, OUT, kernel_size=3, reference=reference).double().eval()
     x = normal(N, IN)
     z = linear(model.embed.layers[1], torch.from_numpy(np.maximum(linear(model.embed.layers[0], x), 0)))
     a = z @ model.score.weight.detach().numpy()
+    assert (model.score.bias is not None) is reference
+    if model.score.bias is not None:
+        assert float(model.score.bias.detach()) != 0.0
+        a = a + model.score.bias.detach().numpy()
     order = np.argsort(a[:, 0])
     line = convolve(model.convs[1], np.maximum(convolve(model.convs[0], (a * z)[order]), 0))
     back = np.empty_like(line)

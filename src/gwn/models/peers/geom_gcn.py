@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from torch import Tensor, nn
 
 from gwn.adjacency import adjacency_of, normalised_adjacency
 from gwn.dropout import dropout
-from gwn.models.peers.layers import sparse_matrix
+from gwn.models.peers.layers import edge_ends, sparse_matrix
 from gwn.models.peers.precompute_cache import Arrays, announced, cached_by_graph, cached_on_disk, require_at_most
 from gwn.networks.feedforward import Linear, drop_features
 from gwn.sparse import SparseMatrix, sparse_linear
@@ -28,7 +27,8 @@ ROUNDING = 1e-5
 """Places closer than this share of the extent count as the same: leaves of one node differ by rounding alone."""
 LARGEST = 20_000
 RELATIONS = 8
-"""Two neighbourhoods, in the graph and in the plane, with four directions each."""
+"""Two neighbourhoods, in the graph and in the plane, with four directions each; the authors' code has the node itself
+as a ninth."""
 
 
 class GeomGCN(nn.Module):
@@ -38,23 +38,39 @@ class GeomGCN(nn.Module):
     those near it in an embedding in the plane, `τ` tells in which of four directions `u` lies there. Embedding:
     `isomap` (Geom-GCN-I; the paper's other two, Poincaré and struc2vec, are not here); the radius of `N_s` grows until
     there are as many pairs as edges, as in the paper. Two layers of 32 channels and dropout 0.5 as the authors have on
-    WebKB (16 on Cora). Choices: `d` counts all of `N_i`; `W` adds up the directions in both layers as the equation
-    says, where the authors' code concatenates in the first and averages in the last; edge weights count in `N_g`.
+    WebKB (16 on Cora). Choices: `d` counts all of `N_i`; edge weights count in `N_g`.
+
+    `reference`, the default on the shelf, puts directions together as the authors' code does: the layers concatenate
+    `W_r e_r` where the last one averages them, without `b`; the node itself is a relation of its own, a pair in both
+    neighbourhoods counts in the plane alone, and `d` counts the pairs of both and the node. `reference=false` is the
+    paper's sum in every layer, as above. The embedding is the one from here in both.
     """
 
     def __init__(
-        self, in_channels: int, hidden_channels: int, out_channels: int, *, num_layers: int = 2, dropout: float = 0.5
+        self,
+        in_channels: int,
+        hidden_channels: int,
+        out_channels: int,
+        *,
+        num_layers: int = 2,
+        dropout: float = 0.5,
+        reference: bool = False,
     ) -> None:
         super().__init__()
-        self.dropout = dropout
+        self.dropout, self.reference = dropout, reference
+        self.relations = RELATIONS + reference
         widths = [in_channels, *[hidden_channels] * (num_layers - 1), out_channels]
-        self.layers = nn.ModuleList(Linear(a, RELATIONS * b, bias=False) for a, b in pairwise(widths))
-        self.biases = nn.ParameterList(nn.Parameter(torch.empty(width)) for width in widths[1:])
+        seen = [in_channels, *[self.relations * hidden_channels] * (num_layers - 1)] if reference else widths[:-1]
+        self.layers = nn.ModuleList(
+            Linear(a, self.relations * b, bias=False) for a, b in zip(seen, widths[1:], strict=True)
+        )
+        self.biases = nn.ParameterList(nn.Parameter(torch.empty(width)) for width in widths[1:] if not reference)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        for layer, bias in zip(self.layers, self.biases, strict=True):
+        for layer in self.layers:
             nn.init.xavier_uniform_(layer.weight)  # type: ignore[arg-type]
+        for bias in self.biases:
             nn.init.zeros_(bias)
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:
@@ -62,16 +78,21 @@ class GeomGCN(nn.Module):
         matrices = cached_by_graph(
             edge_index,
             edge_weight,
-            ("geom-gcn", nodes, dtype),
-            lambda: direction_matrices(edge_index, edge_weight, nodes, dtype),
+            ("geom-gcn", nodes, dtype, self.reference),
+            lambda: direction_matrices(edge_index, edge_weight, nodes, dtype, self.reference),
         )
         hidden: Tensor | SparseMatrix = drop_features(x, self.dropout, self.training)
         out: Tensor | None = None
-        for layer, bias in zip(self.layers, self.biases, strict=True):
+        for number, layer in enumerate(self.layers):
             if out is not None:
                 hidden = dropout(F.relu(out), self.dropout, self.training)
-            parts = layer(hidden).chunk(RELATIONS, dim=1)
-            out = bias.expand(nodes, -1)
+            parts = layer(hidden).chunk(self.relations, dim=1)
+            if self.reference:
+                carried = [sparse_linear(matrix, part) for matrix, part in zip(matrices, parts, strict=True)]
+                last = number == len(self.layers) - 1
+                out = torch.stack(carried).mean(0) if last else torch.cat(carried, dim=1)
+                continue
+            out = self.biases[number].expand(nodes, -1)
             for matrix, part in zip(matrices, parts, strict=True):
                 out = out + sparse_linear(matrix, part)
         assert out is not None
@@ -79,9 +100,9 @@ class GeomGCN(nn.Module):
 
 
 def direction_matrices(
-    edge_index: Tensor, edge_weight: Tensor | None, nodes: int, dtype: torch.dtype
+    edge_index: Tensor, edge_weight: Tensor | None, nodes: int, dtype: torch.dtype, reference: bool = False
 ) -> list[SparseMatrix]:
-    """`(d_v d_u)^-1/2` split by neighbourhood and direction."""
+    """`(d_v d_u)^-1/2` split by neighbourhood and direction; of `reference`, `d` of both and the diagonal by itself."""
     require_at_most("geom-gcn", nodes, LARGEST, "its embedding holds the distance of every two nodes")
     graph = adjacency_of(edge_index, edge_weight, nodes, dtype=dtype, self_loops="add")
     plain = adjacency_of(edge_index, edge_weight, nodes, dtype=dtype).edge_index.cpu()
@@ -89,15 +110,33 @@ def direction_matrices(
     place = torch.from_numpy(arrays["place"]).to(edge_index.device)
     pairs = torch.stack([torch.from_numpy(arrays[name]) for name in ("near_col", "near_row")]).to(edge_index.device)
     near = normalised_adjacency(pairs, None, nodes, dtype=dtype, directed=True)
-    matrices = []
-    for neighbourhood in (graph, near):
-        matrix, kept = neighbourhood.matrix, neighbourhood.is_edge
-        v, u = matrix.pattern.row.long(), matrix.pattern.col.long()
-        right, above = (place[v] > place[u]).unbind(1)
-        for direction in range(4):
-            own = kept & (right == bool(direction & 1)) & (above == bool(direction & 2))
-            matrices.append(sparse_matrix(v[own], u[own], matrix.values[own], nodes))
-    return matrices
+    if not reference:
+        return [*_by_direction(graph.matrix, graph.is_edge, place), *_by_direction(near.matrix, near.is_edge, place)]
+    (v, u), (near_v, near_u) = edge_ends(graph.matrix.pattern), pairs.flip(0)
+    alone = graph.is_edge & ~torch.isin(v * nodes + u, near_v * nodes + near_u)
+    weight = graph.plain.values * alone
+    degree = weight.new_zeros(nodes).index_add_(0, v, weight) + torch.bincount(near_v, minlength=nodes)
+    root = torch.where(degree > 0, degree.rsqrt(), 0.0)
+    in_graph = graph.matrix.with_values(weight * root[v] * root[u])
+    in_plane = sparse_matrix(near_v, near_u, root[near_v] * root[near_u], nodes)
+    itself = sparse_matrix(v[v == u], u[v == u], in_graph.values[v == u], nodes)
+    everywhere = torch.ones_like(near_v, dtype=torch.bool)
+    return [
+        *_by_direction(in_graph, alone & (v != u), place),
+        *_by_direction(in_plane, everywhere, place),
+        itself,
+    ]
+
+
+def _by_direction(matrix: SparseMatrix, kept: Tensor, place: Tensor) -> list[SparseMatrix]:
+    """The entries that are kept, one matrix for each of the four directions."""
+    v, u = edge_ends(matrix.pattern)
+    right, above = (place[v] > place[u]).unbind(1)
+    found = []
+    for direction in range(4):
+        own = kept & (right == bool(direction & 1)) & (above == bool(direction & 2))
+        found.append(sparse_matrix(v[own], u[own], matrix.values[own], len(place)))
+    return found
 
 
 def geometric_neighbours(edges: NDArray[np.int64], nodes: int) -> Arrays:

@@ -18,11 +18,13 @@ class JacobiConv(nn.Module):
     """`Y_c = sum_k beta_kc (prod_{i<=k} gamma tanh(eta_i)) P_k^{a,b}(S) (X W + b)_c`: linear, a filter for each class.
 
     `P_k` are the Jacobi polynomials on [-1, 1], the spectrum of `S = D^-1/2 A D^-1/2` without self-loops, as SciPy has
-    them (in the authors' recurrence a² - b² has the other sign, which matters where a is not b); the product
-    of `gamma tanh(eta)` is the paper's decomposition of the coefficients. `K = 10` as in the paper; `a = b = 1`,
-    `gamma = 1`, `eta = 1` and `beta = 1` at the start as in the authors' code, which then searches `a`, `b` and `gamma`
-    for every dataset; dropout 0.5 on the features and before the filter. There is no hidden layer. Their `eta` and
-    `beta` have a learning rate and a decay each; here `group_lr` and `group_weight_decay` are those of both.
+    them (`reference=false`). `reference`, the default on the shelf, has `a² - b²` with the other sign in the recurrence
+    of `P_2` and all after it, as the authors' code does: where a is not b, as in their published settings, that is
+    another basis. The product of `gamma tanh(eta)` is the paper's decomposition of the coefficients. `K = 10` as in the
+    paper; `a = b = 1`, `gamma = 1`, `eta = 1` and `beta = 1` at the start as in the authors' code, which then searches
+    `a`, `b` and `gamma` for every dataset; dropout 0.5 on the features and before the filter. There is no hidden layer.
+    Their `eta` and `beta` have a learning rate and a decay each; here `group_lr` and `group_weight_decay` are those of
+    both.
     """
 
     parameter_group: ClassVar[tuple[str, ...]] = ("eta", "beta")
@@ -38,6 +40,7 @@ class JacobiConv(nn.Module):
         gamma: float = 1.0,
         dropout: float = 0.5,
         filter_dropout: float = 0.5,
+        reference: bool = False,
     ) -> None:
         super().__init__()
         if min(a, b) <= -1 or degree < 1 or gamma <= 0:
@@ -46,6 +49,7 @@ class JacobiConv(nn.Module):
             )
         self.a, self.b, self.gamma, self.degree = a, b, gamma, degree
         self.dropout, self.filter_dropout = dropout, filter_dropout
+        self.sign = -1.0 if reference else 1.0
         self.linear = Linear(in_channels, out_channels)
         self.eta = nn.Parameter(torch.empty(degree))
         self.beta = nn.Parameter(torch.empty(degree + 1, out_channels))
@@ -66,7 +70,7 @@ class JacobiConv(nn.Module):
             return (a + b + 2) / 2, (a - b) / 2, 0.0
         n = 2 * k + a + b
         scale = 2 * k * (k + a + b)
-        p, q = n * (n - 1) / scale, (n - 1) * (a * a - b * b) / (scale * (n - 2))
+        p, q = n * (n - 1) / scale, self.sign * (n - 1) * (a * a - b * b) / (scale * (n - 2))
         return p, q, 2 * (k + a - 1) * (k + b - 1) * n / (scale * (n - 2))
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None = None) -> Tensor:

@@ -17,8 +17,8 @@ class NLMLP(nn.Module):
     Nodes are put in the order of one learned score, so that a short one-dimensional convolution along that order sees
     nodes that are alike, however far apart in the graph; the edges are not used. Defaults of the authors' code
     (longrange.py): two layers of 48 in the MLP, `z` with one channel a class, two convolutions with a kernel of 5, relu
-    between them, dropout 0.5 in the MLP and between the convolutions. Choice: the score has no bias, as printed; theirs
-    has one.
+    between them, dropout 0.5 in the MLP and between the convolutions. `reference`, the default on the shelf, gives the
+    score a bias, `a_i = c . z_i + d`, as their code does; `reference=false` is the paper's, without.
     """
 
     def __init__(
@@ -31,6 +31,7 @@ class NLMLP(nn.Module):
         num_layers: int = 2,
         conv_dropout: float = 0.5,
         dropout: float = 0.5,
+        reference: bool = False,
     ) -> None:
         super().__init__()
         if kernel_size < 1 or kernel_size % 2 == 0:
@@ -39,7 +40,7 @@ class NLMLP(nn.Module):
         self.embed = FeedForward(
             in_channels, hidden_channels, out_channels, layers=num_layers, activation="relu", dropout=dropout
         )
-        self.score = Linear(out_channels, 1, bias=False)
+        self.score = Linear(out_channels, 1, bias=reference)
         self.convs = nn.ModuleList(
             nn.Conv1d(out_channels, out_channels, kernel_size, padding=kernel_size // 2) for _ in range(2)
         )
