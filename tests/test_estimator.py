@@ -25,6 +25,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from gwn import GWNError, WaveClassifier, WaveRegressor
 from gwn.cli.main import main
+from gwn.data.in_memory import in_python
 from gwn.io import read_json, write_json
 
 SIZE = 60
@@ -169,6 +170,26 @@ def test_what_is_lost_or_guessed_is_one_warning() -> None:
     assert "same" not in said
 
 
+def test_what_is_guessed_of_the_numbers_to_learn_and_of_weights_is_warned_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Only features were looked at: that 1.234 people were learnt as one and a bit was said by the commands alone."""
+    monkeypatch.chdir(tmp_path)
+    NODES.assign(people=[f"{row + 1}.234" for row in range(SIZE)]).to_csv("nodes.csv", sep=";", index=False)
+    PAIRS.assign(trips=[f"{row + 1}.500" for row in range(len(PAIRS))], road="A1").to_csv(
+        "edges.csv", sep=";", index=False
+    )
+    model = WaveRegressor("gwn-sym", epochs=1)
+    tables: dict[str, Any] = {"X": "nodes.csv", "edges": "edges.csv", "label": "people"}
+    guess = "is read with decimals, as less than a thousand, which no cell proves"
+    with pytest.warns(UserWarning, match=f"'people': 1.234 {guess}; column 'trips': 1.500 {guess}"):
+        model.fit(**tables, weight="trips")
+    model.set_params(verbose=1).fit(**tables)
+    said = capsys.readouterr().out
+    assert f"the number to predict is in 'people' (1.234 {guess})" in said
+    assert "not used: 'trips', 'road' (name weights with weight=...)\n" in said
+
+
 @pytest.mark.parametrize("dates", [pd.date_range("2020", periods=SIZE), [datetime.date(2020, 1, 1)] * SIZE])
 def test_dates_are_no_numbers_to_learn(dates: Any) -> None:
     """They were learnt as nanoseconds."""
@@ -269,11 +290,19 @@ def test_edges_without_column_names_are_read_whatever_the_ends_were_called() -> 
 
 
 def test_what_was_read_is_printed_where_one_asks(capsys: pytest.CaptureFixture[str]) -> None:
-    fitted(epochs=1, verbose=1)
+    nodes = NODES.assign(topic=TOPICS.where(MASKED >= 0), prose=[f"text {i} of its own" for i in range(SIZE)])
+    model = small(epochs=1, verbose=1).fit(nodes, PAIRS, label="topic")
     said = capsys.readouterr().out
-    assert "ids: 'key'; edges: 'from' to 'to'" in said
+    assert said.startswith("nodes: the id is column 'key', the class is in ")
+    assert "; edges: edges go from 'from' to 'to'\n" in said
     assert "48 labelled nodes in 3 classes" in said
     assert "of the edges join equal classes" in said
+    assert "--" not in said, "advice has the arguments of Python"
+    assert "use runs=10 and believe the interval." in said
+    assert "left out; text=['prose'] uses its words" in model.columns_.set_index("column").note["prose"]
+    assert in_python("try --features spectral, or --class-weights balanced.") == (
+        "try features='spectral', or settings={'class_weights': 'balanced'}."
+    )
 
 
 def test_nullable_booleans_are_classes_and_edges_of_unknown_nodes_can_be_skipped() -> None:

@@ -21,7 +21,7 @@ from gwn.data.cells import NOBODY_KNOWS
 from gwn.data.columns import Number
 from gwn.data.dataset import Dataset
 from gwn.data.download import data_roots
-from gwn.data.schema import NodeTable, column_summary
+from gwn.data.schema import FeatureSchema, NodeTable, column_summary
 from gwn.data.splits import NOTICEABLE_SHIFT, SPLITS, Split, shift_by_chance
 from gwn.data.tables import MISSING
 from gwn.graph import Graph, count_self_loops
@@ -256,6 +256,38 @@ def _is_line(values: NDArray[np.float64], labels: NDArray[np.float64]) -> bool:
     if len(values) < OF_A_VALUE or np.ptp(values) == 0 or np.ptp(labels) == 0:
         return False
     return bool(np.corrcoef(values, labels)[0, 1] ** 2 > 1 - 1e-9)
+
+
+COLUMN_KINDS = {
+    "number": "number",
+    "boolean": "true/false",
+    "category": "category",
+    "date": "date",
+    "text": "text",
+}
+
+
+def reading_in_words(schema: FeatureSchema, nodes: str, edges: str, *, weights: bool = True) -> str:
+    """What every special column of two tables was taken for, and how many became features.
+
+    weights   whether a column of weights can be named
+    """
+    kinds = [column.kind for column in schema.columns]
+    counted = [(kinds.count(kind), word) for kind, word in COLUMN_KINDS.items() if kind in kinds]
+    counts = [f"{count} {word} column{'s' * (count > 1)}" for count, word in counted]
+    ids = "the row number from 0" if schema.id_column is None else f"column {schema.id_column!r}"
+    target = "the number to predict" if schema.task == "regression" else "the class"
+    label = f"{target} is in {schema.label_column!r}" if schema.label_column else "no label column was named"
+    label += f" ({schema.label_note})" if schema.label_column and schema.label_note else ""
+    weight = f", weighted by {schema.weight_column!r}" if schema.weight_column else ""
+    weight += f" ({schema.weight_note})" if schema.weight_note else ""
+    if schema.unused_of_edges:
+        weight += f", not used: {', '.join(map(repr, schema.unused_of_edges))}"
+        weight += " (name weights with --weight-column)" if weights and not schema.weight_column else ""
+    return (
+        f"{nodes}: the id is {ids}, {label}, features are {', '.join(counts) or 'from the edges alone'}; "
+        f"{edges}: edges go from {schema.source_column!r} to {schema.target_column!r}{weight}"
+    )
 
 
 def in_words(facts: Mapping[str, Any]) -> list[str]:
