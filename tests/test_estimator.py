@@ -670,8 +670,11 @@ def test_a_column_that_tells_the_answer_is_warned_of() -> None:
         WaveRegressor("gwn-sym", epochs=1).fit(prices, PAIRS, label="price")
 
 
-def test_a_sparse_tensor_is_read_as_a_dense_one() -> None:
-    found, dense = (small(epochs=2).fit(given, Y, edges=EDGES) for given in (torch.tensor(X).to_sparse_csr(), X))
+@pytest.mark.parametrize("kind", ["sparse", "bfloat16"])
+def test_a_tensor_of_any_kind_is_read_as_an_array(kind: str) -> None:
+    """NumPy has no bfloat16, in which language models give their features."""
+    given = torch.tensor(X).bfloat16() if kind == "bfloat16" else torch.tensor(X).to_sparse_csr()
+    found, dense = (small(epochs=2).fit(x, Y, edges=EDGES) for x in (given, given.to_dense().double().numpy()))
     assert np.array_equal(found.predict_proba(), dense.predict_proba())
 
 

@@ -21,6 +21,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+import torch
 from numpy.typing import NDArray
 
 from gwn.data.dataset import Dataset
@@ -279,6 +280,7 @@ def as_array(data: Any) -> NDArray[Any]:
         )
     if hasattr(data, "detach"):
         data = data.detach().cpu().to_dense()
+        data = data.float() if data.dtype == torch.bfloat16 else data
     return np.asarray(data)
 
 
