@@ -591,6 +591,20 @@ def test_numbers_are_fitted_scored_saved_and_loaded(tmp_path: Path, monkeypatch:
     assert WaveRegressor(**{**options, "epochs": 2}).fit(X[:10], price[:10], edges=[]).predict().shape == (10,)
 
 
+def test_blanks_around_a_class_are_none_of_it_in_a_column_as_in_the_commands() -> None:
+    """A table that the commands read was refused, without the names of the two classes."""
+    padded = TOPICS.where(np.arange(SIZE) % 2 == 0, " " + TOPICS + " ")
+    model = small(epochs=2).fit(NODES.assign(topic=padded), PAIRS, label="topic")
+    assert model.classes_.tolist() == ["ant", "bee", "cat"]
+    assert np.array_equal(
+        model.predict(), small(epochs=2).fit(NODES.assign(topic=TOPICS), PAIRS, label="topic").predict()
+    )
+    with pytest.raises(
+        GWNError, match=r"the classes ' ant ' and 'ant' of y look the same in a table; write them alike"
+    ):
+        small().fit(NODES, padded, edges=PAIRS)
+
+
 def test_classes_keep_their_type(tmp_path: Path) -> None:
     small(epochs=2).fit(X, Y * 10, edges=EDGES).save(tmp_path)
     assert WaveClassifier.load(tmp_path).classes_.tolist() == [0, 10, 20]

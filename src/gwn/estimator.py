@@ -39,6 +39,7 @@ from gwn.data.describe import (
 from gwn.data.edge_columns import WEIGHTS
 from gwn.data.given_targets import (
     as_text,
+    classes_in,
     classes_of,
     graph_argument,
     is_column,
@@ -468,7 +469,7 @@ class WaveClassifier(ClassifierMixin, NodeEstimator):  # type: ignore[misc]
 
     def _with_targets(self, pair: TablePair, y: Any, label: str | None, drop: Sequence[str]) -> TablePair:
         name = label or pair.label_column
-        given = pair.nodes.columns[name] if name and y is None else y
+        given = classes_in(pair.nodes, name) if name and y is None else y
         from_column = given is not y  # there -1 is a class, as it is on the command line
         if words := words_for_nothing(given, minus_one=from_column):
             warnings.warn(words, stacklevel=3)
