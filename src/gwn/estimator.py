@@ -33,8 +33,6 @@ from gwn.data.describe import (
     left_out,
     reading_in_words,
     suspicious_classes,
-    suspicious_column,
-    telling_columns,
 )
 from gwn.data.edge_columns import WEIGHTS
 from gwn.data.given_targets import (
@@ -56,6 +54,7 @@ from gwn.data.in_memory import TablePair, in_python, load_pair, parquet_bytes, t
 from gwn.data.origin import open_origin
 from gwn.data.schema import ASKED, WHOLE_NUMBER, FeatureSchema, column_summary
 from gwn.data.tables import read_table
+from gwn.data.telling import suspicious_column, telling_columns
 from gwn.errors import GWNError, require_extra
 from gwn.graph import Graph
 from gwn.io import read_json, require_shape, write_atomic, write_json
