@@ -620,6 +620,7 @@ def test_classes_keep_their_type(tmp_path: Path) -> None:
         (lambda: small().fit(X, Y[:9], edges=EDGES), "60 nodes but 9 values of y"),
         (lambda: small().fit(X, np.zeros(SIZE), edges=EDGES), "only one class, '0'"),
         (lambda: small().fit(X, X[:, 0], edges=EDGES), "continuous"),
+        (lambda: WaveRegressor("gcn").fit(X, np.ones(SIZE), edges=EDGES), "y has no two different numbers to learn"),
         (lambda: small().fit(X, NAMES[Y].astype(bytes), edges=EDGES), "y holds bytes; give classes as text"),
         (lambda: small().fit(X, Y.astype("timedelta64[D]"), edges=EDGES), "y holds durations; give classes as text"),
         (lambda: small().fit(X, [Decimal(int(kind)) for kind in Y], edges=EDGES), "y holds Decimal; give classes as"),

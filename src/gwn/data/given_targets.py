@@ -259,7 +259,9 @@ def with_numbers(
     """
     _require_one_each(pair, numbers)
     known = ~np.isnan(numbers)
-    for name in () if pair.matrix or not known.any() else pair.nodes.columns:
+    if np.unique(numbers[known]).size < 2:
+        raise GWNError("y has no two different numbers to learn from, and NaN and None are none; give others")
+    for name in () if pair.matrix else pair.nodes.columns:
         if name in (label, pair.label_column, *drop) or not pair.nodes.is_readable(name):
             continue
         cells = pd.to_numeric(pair.nodes.columns[name].to_pandas(), errors="coerce").to_numpy(np.float64)
