@@ -34,8 +34,8 @@ def test_describe_and_convert_say_which_columns_were_taken(tables: Tables, comma
     edges, nodes = map(str, tables)
     converted = command("data", "convert", edges, "--nodes", nodes, "--label-column", "topic", "--out", "folder")
     line = described.stdout.splitlines()[0]
-    assert line.endswith(", not used: 'w' (--weight-column names weights)")
-    assert converted.stderr.splitlines()[0] == line.removesuffix(" (--weight-column names weights)")
+    assert line.endswith(", not used: 'w' (name weights with --weight-column)")
+    assert converted.stderr.splitlines()[0] == line.removesuffix(" (name weights with --weight-column)")
 
 
 def test_edges_of_convert_stand_alone(tables: Tables, command: Command) -> None:
@@ -64,7 +64,7 @@ def test_convert_finds_the_ends_of_edges_as_describe_does(kind: str, tables: Tab
     write(path := tables[0].with_name(f"bought.{kind}"))
     read = ("--nodes", "nodes.csv", "--label-column", "topic")
     convert = ("data", "convert", path.name, *read, "--force", "--out", "found")
-    described = command("data", "describe", "--edges", path.name, *read).stdout.partition(" (--weight")[0]
+    described = command("data", "describe", "--edges", path.name, *read).stdout.partition(" (name weights")[0]
     assert "edges go from 'buyer' to 'seller', not used: 'day', 'sum'" in described
     assert command(*convert).stderr.splitlines()[0] == described
     named = command("data", "convert", str(tables[0]), *read, "--out", "named")
