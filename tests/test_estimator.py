@@ -25,6 +25,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from gwn import GWNError, WaveClassifier, WaveRegressor
 from gwn.cli.main import main
+from gwn.data.in_memory import in_python
 from gwn.io import read_json, write_json
 
 SIZE = 60
@@ -169,6 +170,26 @@ def test_what_is_lost_or_guessed_is_one_warning() -> None:
     assert "same" not in said
 
 
+def test_what_is_guessed_of_the_numbers_to_learn_and_of_weights_is_warned_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Only features were looked at: that 1.234 people were learnt as one and a bit was said by the commands alone."""
+    monkeypatch.chdir(tmp_path)
+    NODES.assign(people=[f"{row + 1}.234" for row in range(SIZE)]).to_csv("nodes.csv", sep=";", index=False)
+    PAIRS.assign(trips=[f"{row + 1}.500" for row in range(len(PAIRS))], road="A1").to_csv(
+        "edges.csv", sep=";", index=False
+    )
+    model = WaveRegressor("gwn-sym", epochs=1)
+    tables: dict[str, Any] = {"X": "nodes.csv", "edges": "edges.csv", "label": "people"}
+    guess = "is read with decimals, as less than a thousand, which no cell proves"
+    with pytest.warns(UserWarning, match=f"'people': 1.234 {guess}; column 'trips': 1.500 {guess}"):
+        model.fit(**tables, weight="trips")
+    model.set_params(verbose=1).fit(**tables)
+    said = capsys.readouterr().out
+    assert f"the number to predict is in 'people' (1.234 {guess})" in said
+    assert "not used: 'trips', 'road' (name weights with weight=...)\n" in said
+
+
 @pytest.mark.parametrize("dates", [pd.date_range("2020", periods=SIZE), [datetime.date(2020, 1, 1)] * SIZE])
 def test_dates_are_no_numbers_to_learn(dates: Any) -> None:
     """They were learnt as nanoseconds."""
@@ -254,7 +275,7 @@ def test_a_model_of_weighted_edges_reads_a_matrix_of_ones_and_no_edges() -> None
     assert np.allclose(model.predict_proba(X, edges=ones), model.predict_proba(), atol=1e-6)
     alone = small(epochs=2).fit(NODES.assign(topic=TOPICS), PAIRS.assign(w=2.0), label="topic", weight="w")
     assert np.isfinite(alone.predict_proba(NODES, edges=[])).all()
-    assert (model.predict_proba(X[:3], edges=[]) == model.predict_proba(X, edges=[])[:3]).all()
+    assert np.allclose(model.predict_proba(X[:3], edges=[]), model.predict_proba(X, edges=[])[:3], atol=1e-6)
 
 
 def test_edges_without_column_names_are_read_whatever_the_ends_were_called() -> None:
@@ -269,11 +290,19 @@ def test_edges_without_column_names_are_read_whatever_the_ends_were_called() -> 
 
 
 def test_what_was_read_is_printed_where_one_asks(capsys: pytest.CaptureFixture[str]) -> None:
-    fitted(epochs=1, verbose=1)
+    nodes = NODES.assign(topic=TOPICS.where(MASKED >= 0), prose=[f"text {i} of its own" for i in range(SIZE)])
+    model = small(epochs=1, verbose=1).fit(nodes, PAIRS, label="topic")
     said = capsys.readouterr().out
-    assert "ids: 'key'; edges: 'from' to 'to'" in said
+    assert said.startswith("nodes: the id is column 'key', the class is in ")
+    assert "; edges: edges go from 'from' to 'to'\n" in said
     assert "48 labelled nodes in 3 classes" in said
     assert "of the edges join equal classes" in said
+    assert "--" not in said, "advice has the arguments of Python"
+    assert "use runs=10 and believe the interval." in said
+    assert "left out; text=['prose'] uses its words" in model.columns_.set_index("column").note["prose"]
+    assert in_python("try --features spectral, or --class-weights balanced.") == (
+        "try features='spectral', or settings={'class_weights': 'balanced'}."
+    )
 
 
 def test_nullable_booleans_are_classes_and_edges_of_unknown_nodes_can_be_skipped() -> None:
@@ -562,6 +591,20 @@ def test_numbers_are_fitted_scored_saved_and_loaded(tmp_path: Path, monkeypatch:
     assert WaveRegressor(**{**options, "epochs": 2}).fit(X[:10], price[:10], edges=[]).predict().shape == (10,)
 
 
+def test_blanks_around_a_class_are_none_of_it_in_a_column_as_in_the_commands() -> None:
+    """A table that the commands read was refused, without the names of the two classes."""
+    padded = TOPICS.where(np.arange(SIZE) % 2 == 0, " " + TOPICS + " ")
+    model = small(epochs=2).fit(NODES.assign(topic=padded), PAIRS, label="topic")
+    assert model.classes_.tolist() == ["ant", "bee", "cat"]
+    assert np.array_equal(
+        model.predict(), small(epochs=2).fit(NODES.assign(topic=TOPICS), PAIRS, label="topic").predict()
+    )
+    with pytest.raises(
+        GWNError, match=r"the classes ' ant ' and 'ant' of y look the same in a table; write them alike"
+    ):
+        small().fit(NODES, padded, edges=PAIRS)
+
+
 def test_classes_keep_their_type(tmp_path: Path) -> None:
     small(epochs=2).fit(X, Y * 10, edges=EDGES).save(tmp_path)
     assert WaveClassifier.load(tmp_path).classes_.tolist() == [0, 10, 20]
@@ -577,6 +620,7 @@ def test_classes_keep_their_type(tmp_path: Path) -> None:
         (lambda: small().fit(X, Y[:9], edges=EDGES), "60 nodes but 9 values of y"),
         (lambda: small().fit(X, np.zeros(SIZE), edges=EDGES), "only one class, '0'"),
         (lambda: small().fit(X, X[:, 0], edges=EDGES), "continuous"),
+        (lambda: WaveRegressor("gcn").fit(X, np.ones(SIZE), edges=EDGES), "y has no two different numbers to learn"),
         (lambda: small().fit(X, NAMES[Y].astype(bytes), edges=EDGES), "y holds bytes; give classes as text"),
         (lambda: small().fit(X, Y.astype("timedelta64[D]"), edges=EDGES), "y holds durations; give classes as text"),
         (lambda: small().fit(X, [Decimal(int(kind)) for kind in Y], edges=EDGES), "y holds Decimal; give classes as"),
@@ -641,8 +685,11 @@ def test_a_column_that_tells_the_answer_is_warned_of() -> None:
         WaveRegressor("gwn-sym", epochs=1).fit(prices, PAIRS, label="price")
 
 
-def test_a_sparse_tensor_is_read_as_a_dense_one() -> None:
-    found, dense = (small(epochs=2).fit(given, Y, edges=EDGES) for given in (torch.tensor(X).to_sparse_csr(), X))
+@pytest.mark.parametrize("kind", ["sparse", "bfloat16"])
+def test_a_tensor_of_any_kind_is_read_as_an_array(kind: str) -> None:
+    """NumPy has no bfloat16, in which language models give their features."""
+    given = torch.tensor(X).bfloat16() if kind == "bfloat16" else torch.tensor(X).to_sparse_csr()
+    found, dense = (small(epochs=2).fit(x, Y, edges=EDGES) for x in (given, given.to_dense().double().numpy()))
     assert np.array_equal(found.predict_proba(), dense.predict_proba())
 
 

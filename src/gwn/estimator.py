@@ -31,13 +31,13 @@ from gwn.data.describe import (
     describe,
     in_words,
     left_out,
+    reading_in_words,
     suspicious_classes,
-    suspicious_column,
-    telling_columns,
 )
 from gwn.data.edge_columns import WEIGHTS
 from gwn.data.given_targets import (
     as_text,
+    classes_in,
     classes_of,
     graph_argument,
     is_column,
@@ -54,6 +54,7 @@ from gwn.data.in_memory import TablePair, in_python, load_pair, parquet_bytes, t
 from gwn.data.origin import open_origin
 from gwn.data.schema import ASKED, WHOLE_NUMBER, FeatureSchema, column_summary
 from gwn.data.tables import read_table
+from gwn.data.telling import suspicious_column, telling_columns
 from gwn.errors import GWNError, require_extra
 from gwn.graph import Graph
 from gwn.io import read_json, require_shape, write_atomic, write_json
@@ -209,10 +210,9 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
             some = "; ".join(lost[:MOST_SAID]) + (f"; and {len(lost) - MOST_SAID} more" if lost[MOST_SAID:] else "")
             warnings.warn(f"not everything was read as it stands: {some} (verbose=1 prints all of it)", stacklevel=2)
         if self.verbose:
-            ids = "the row number from 0" if self.schema_.id_column is None else repr(self.schema_.id_column)
-            print(f"ids: {ids}; edges: {self.schema_.source_column!r} to {self.schema_.target_column!r}")
+            print(in_python(reading_in_words(self.schema_, pair.nodes.path.name, pair.edges.path.name)))
             print(self.columns_.to_string(index=False))
-            print(*in_words(describe(dataset)), sep="\n")
+            print(*map(in_python, in_words(describe(dataset))), sep="\n")
         with torch.random.fork_rng(devices=[]):
             self._train(dataset, int(seed))
         return self
@@ -309,7 +309,8 @@ class NodeEstimator(BaseEstimator):  # type: ignore[misc]
         if dataset.tables is None:
             return
         schema, table = dataset.tables.schema, dataset.tables.table
-        self.columns_ = pd.DataFrame(column_summary(schema, table))
+        summary = column_summary(schema, table)
+        self.columns_ = pd.DataFrame([{**row, "note": in_python(row["note"])} for row in summary])
         used = [name for name in table.columns if name not in _special(schema)]
         self.n_features_in_ = len(used)
         if not self.pair_.matrix:
@@ -467,7 +468,7 @@ class WaveClassifier(ClassifierMixin, NodeEstimator):  # type: ignore[misc]
 
     def _with_targets(self, pair: TablePair, y: Any, label: str | None, drop: Sequence[str]) -> TablePair:
         name = label or pair.label_column
-        given = pair.nodes.columns[name] if name and y is None else y
+        given = classes_in(pair.nodes, name) if name and y is None else y
         from_column = given is not y  # there -1 is a class, as it is on the command line
         if words := words_for_nothing(given, minus_one=from_column):
             warnings.warn(words, stacklevel=3)
@@ -526,8 +527,11 @@ def _lost(dataset: Dataset, schema: FeatureSchema) -> list[str]:
 
     A column of one value says nothing, and an edge that is given in both directions is one edge: nothing is lost there.
     """
-    noted = [column for column in schema.columns if column.note != ASKED and re.search(LOSES, column.note)]
-    said = [in_python(f"column {column.name!r}: {column.note}") for column in noted]
+    notes = {column.name: column.note for column in schema.columns if column.note != ASKED}
+    for name, note in ((schema.label_column, schema.label_note), (schema.weight_column, schema.weight_note)):
+        if name is not None:
+            notes[name] = note
+    said = [in_python(f"column {name!r}: {note}") for name, note in notes.items() if re.search(LOSES, note)]
     counts = {what: count for what, count in dataset.dropped.items() if count and not what.startswith("repeated")}
     return said + ([left_out(counts)] if counts else [])
 

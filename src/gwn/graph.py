@@ -307,8 +307,8 @@ def find_node(graph: Graph, name: str, option: str) -> int:
         return int(name)
     known = f"0 to {graph.num_nodes - 1}"
     if graph.node_ids is not None:
-        close = get_close_matches(name, graph.node_ids, n=1, cutoff=0.0)
-        known = f"named by their ids; the nearest is {(close or graph.node_ids)[0]!r}"
+        close = get_close_matches(name, graph.node_ids, n=1, cutoff=0.5)
+        known = f"named by their ids{f'; the nearest is {close[0]!r}' if close else f', such as {graph.node_ids[0]!r}'}"
     raise GWNError(f"{option} names a node {name!r} that graph {graph.name!r} does not have; its nodes are {known}")
 
 

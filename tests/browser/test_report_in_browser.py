@@ -81,7 +81,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     figure = CurveData(name="roots", title="A figure", place="figure 0", caption="It rises.", panels=(line,))
     write_figure(figure, figure_path("figure-roots", folder / "results"))
-    for name in LONG:
+    for name in (*LONG, "runtime"):
         shutil.copy(CELLS.parent / "figures" / f"{name}.json", folder / "results" / "figures")
     exhibit = Exhibit(
         name="table-toy", title="scores", place="table 0", compute=lambda context: (table(), wide_table())
@@ -115,7 +115,11 @@ def test_the_first_screen_has_the_verdict(report: Path, visit: Open) -> None:
     assert len({*rows}) == -(-len(rows) // 8), "eight in a row, and all of a row at one height"
     page.set_viewport_size({"width": 390, "height": 844})
     assert page.evaluate("document.querySelector('.fact').getBoundingClientRect().bottom") <= 844
-    assert fits(page)
+    for width in (1440, 1024, 390, 360):
+        page.set_viewport_size({"width": width, "height": 844})
+        standings, card = (page.locator(each).bounding_box() for each in (".standings", ".fact:has(.standings)"))
+        assert standings["x"] + standings["width"] <= card["x"] + card["width"] - 10, width
+        assert fits(page)
 
 
 def test_tables_sort_by_mouse_and_key(report: Path, visit: Open) -> None:
@@ -267,6 +271,8 @@ def test_a_strip_of_panels_is_set_over_the_whole_page(report: Path, visit: Open)
     page = visit(report)
     strip, gallery = (page.locator(each).bounding_box() for each in ("#figure-runtime-rest", ".gallery"))
     assert strip["width"] == pytest.approx(gallery["width"], abs=1)
+    row = page.locator("#figure-runtime").bounding_box()
+    assert row["width"] == pytest.approx(gallery["width"], abs=1), "three panels beside half an empty page"
     assert strip["height"] < 2 * strip["width"]
     page.set_viewport_size({"width": 1000, "height": 800})
     assert page.locator("#figure-runtime-rest img").bounding_box()["width"] >= 1320, "its letters are read"

@@ -4,15 +4,21 @@ out, in light and in dark."""
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import torch
 
 from browser.conftest import UNNAMED, fits, violations
+from graphs import toy_graph
 from gwn.cli.main import main
 from gwn.pages.charts import CHARACTER
+from gwn.runs.facts import Answers
+from gwn.runs.judged import judged
 
 Open = Callable[..., Any]
 WICKED = "<img src=x onerror=alert(1)>"
@@ -73,6 +79,38 @@ def test_tables_sort_as_those_of_the_report(run_page: Path, visit: Open) -> None
     assert heads.nth(3).get_attribute("aria-sort") == "descending"
     recall = [float(text) for text in page.locator("#classes tbody td:nth-of-type(3)").all_inner_texts()]
     assert recall == sorted(recall, reverse=True)
+
+
+NAMES = ("theory", "reinforcement", "genetic", "neural nets", "probabilistic", "case-based", "rules")
+
+
+def test_class_names_are_whole_and_tables_fit_a_phone(run_page: Path, visit: Open, tmp_path: Path) -> None:
+    """Cora's names stood as "theor y" above the columns, and F1 was out of sight on a phone."""
+    scores = Answers(
+        nodes=torch.arange(7),
+        known=np.arange(7),
+        predicted=np.arange(7),
+        confidence=np.full(7, 0.9),
+        classes=NAMES,
+    )
+    html = run_page.read_text(encoding="utf-8")
+    for section in judged(scores, toy_graph(nodes=20))[:2]:
+        name = section.split('id="')[1].split('"')[0]
+        there = re.search(rf'<section[^>]*id="{name}".*?</section>', html, flags=re.DOTALL)
+        assert there is not None
+        html = html.replace(there.group(), str(section))
+    other = tmp_path / "page.html"
+    other.write_text(html, encoding="utf-8")
+    page = visit(other, phone=True)
+    page.set_viewport_size({"width": 390, "height": 844})
+    heads = page.locator(".confusion thead span")
+    assert heads.all_inner_texts() == list(NAMES)
+    assert {*heads.evaluate_all("(all) => all.map((each) => each.getClientRects().length)")} == {1}
+    heights = heads.evaluate_all("(all) => all.map((each) => each.getBoundingClientRect().height)")
+    assert heights[1] > heights[0] > 30, "upright"
+    for table in ("#confusion", "#classes"):
+        wide, room = page.locator(f"{table} .scroll").evaluate("(box) => [box.scrollWidth, box.clientWidth]")
+        assert wide <= room, table
 
 
 def test_the_page_may_not_run_or_load_anything_else(run_page: Path, browser: Any) -> None:

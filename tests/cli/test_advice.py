@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import re
 import shlex
 from functools import partial
 from pathlib import Path
@@ -34,8 +35,8 @@ def test_describe_and_convert_say_which_columns_were_taken(tables: Tables, comma
     edges, nodes = map(str, tables)
     converted = command("data", "convert", edges, "--nodes", nodes, "--label-column", "topic", "--out", "folder")
     line = described.stdout.splitlines()[0]
-    assert line.endswith(", not used: 'w' (--weight-column names weights)")
-    assert converted.stderr.splitlines()[0] == line.removesuffix(" (--weight-column names weights)")
+    assert line.endswith(", not used: 'w' (name weights with --weight-column)")
+    assert converted.stderr.splitlines()[0] == line.removesuffix(" (name weights with --weight-column)")
 
 
 def test_edges_of_convert_stand_alone(tables: Tables, command: Command) -> None:
@@ -64,7 +65,7 @@ def test_convert_finds_the_ends_of_edges_as_describe_does(kind: str, tables: Tab
     write(path := tables[0].with_name(f"bought.{kind}"))
     read = ("--nodes", "nodes.csv", "--label-column", "topic")
     convert = ("data", "convert", path.name, *read, "--force", "--out", "found")
-    described = command("data", "describe", "--edges", path.name, *read).stdout.partition(" (--weight")[0]
+    described = command("data", "describe", "--edges", path.name, *read).stdout.partition(" (name weights")[0]
     assert "edges go from 'buyer' to 'seller', not used: 'day', 'sum'" in described
     assert command(*convert).stderr.splitlines()[0] == described
     named = command("data", "convert", str(tables[0]), *read, "--out", "named")
@@ -304,3 +305,21 @@ def test_edges_that_count_rows_from_one_are_not_moved_by_one(tables: Tables, com
     nodes.drop(columns="id").to_csv(tables[1], index=False)
     counted[(counted < 60).all(axis=1)].to_csv(tables[0], index=False)
     assert "none names row 0: if they count from 1, every edge is one row off" in command(*describe).stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("data", "convert"), "Missing argument 'edges': a CSV or Parquet table of edges, of any length"),
+        (("data", "convert", "e.csv"), "Missing option '--nodes': a CSV or Parquet table of nodes"),
+        (("predict",), "Missing argument 'run': the folder that `gwn train` or `gwn compare` named"),
+    ],
+    ids=lambda words: " ".join(words) if isinstance(words, tuple) else "",
+)
+def test_what_is_missing_is_explained(arguments: tuple[str, ...], said: str, command: Command) -> None:
+    """Only its name was said, which tells nobody what to give."""
+    done = command(*arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
+    (further,) = re.findall(r"examples are in `gwn ([\w ]+) --help`\n", done.stderr)
+    assert "Examples:" in command(*further.split(), "--help").stdout

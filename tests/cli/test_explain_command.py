@@ -53,6 +53,7 @@ def test_a_node_of_ones_own_table_is_explained(run: Path, command: Command, tmp_
         ((), "no node was named; say which one's prediction to explain, for example --node u0"),
         (("--node", "u8", "--node", "u9"), "one prediction is explained at a time; got --node u8 and u9: give one"),
         (("--node", "u99x"), "its nodes are named by their ids; the nearest is 'u9'"),
+        (("--node", "nobody"), "its nodes are named by their ids, such as 'u0'"),
         (("--node", "u8", "--class", "arts"), "unknown class 'arts'; did you mean 'art'?"),
         (("--node", "u8", "--class", "art", "--against", "art"), "cannot be compared with itself"),
         (("--node", "u8", "--baseline", "men"), "did you mean 'mean'?"),

@@ -82,6 +82,19 @@ def test_one_edge_is_one(capsys: pytest.CaptureFixture[str]) -> None:
     assert "3 nodes, 1 edge between them; 1 without an edge, in rows below" in page
 
 
+def test_a_directed_graph_is_said_to_be_drawn_without_directions(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("e.csv").write_text("s,t\na,b\nb,c\n")
+    Path("n.csv").write_text("id,x,y\n" + "".join(f"{name},{k},{k % 2}\n" for k, name in enumerate("abcdefgh")))
+    said = "2 edges between them; 5 without an edge, in rows below; drawn without their direction"
+    for model in ("none", "gwn-fa"):
+        for directed in ((), ("--directed",)):
+            tables = ("--edges", "e.csv", "--nodes", "n.csv", "--label-column", "y", "--model", model, "--quiet")
+            code, _, err = run(capsys, "explore", *tables, *directed)
+            assert code == 0, err
+            page = Path("explore/n/index.html").read_text(encoding="utf-8")
+            assert (said in page) == bool(directed), (model, directed)
+
+
 def test_a_pulse_alone(capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = run(capsys, "explore", "csbm", "--model", "none", "--nodes", "50", "--out", "page", "--quiet")
     assert code == 0, err

@@ -133,12 +133,17 @@ def test_a_class_called_na_is_told(tables: Tables, command: Command) -> None:
 
 def test_signs_and_commas_in_numbers_are_told(tmp_path: Path, command: Command) -> None:
     """1,234 between tabs is less than two here and more than a thousand there; a dollar is no euro."""
-    rows = [f"{i}\t{1 + i % 9},{100 + i}\t{'$€'[i % 2]}{i}.50\t{1 + i % 7},5\t{'xy'[i % 2]}" for i in range(30)]
-    (tmp_path / "n.tsv").write_text("\n".join(["id\tpeople\tprice\tshare\ttopic", *rows]))
+    rows = [
+        f"{i}\t{1 + i % 9},{100 + i}\t${1 + i % 9},{100 + i}\t{'$€'[i % 2]}{i}.50\t{1 + i % 7},5\t{'xy'[i % 2]}"
+        for i in range(30)
+    ]
+    (tmp_path / "n.tsv").write_text("\n".join(["id\tpeople\tdollars\tprice\tshare\ttopic", *rows]))
     (tmp_path / "e.csv").write_text("a,b\n1,2\n3,4\n")
     told = command("data", "describe", *of("e.csv", "n.tsv"), "--label-column", "topic", "--json")
     notes = {row["column"]: row["note"] for row in json.loads(told.stdout)["columns"]}
-    assert notes["people"] == "1,100 is read with decimals, as less than a thousand, which no cell proves"
+    guess = "1,100 is read with decimals, as less than a thousand, which no cell proves"
+    assert notes["people"] == guess
+    assert notes["dollars"] == f"numbers are read as 1.234,5; {guess}; $ left out"
     assert notes["price"] == "numbers are read as 1,234.5; $ and € left out"
     assert notes["share"] == "", "1,5 is no number of thousands"
     read = ("--label-column", "price", "--task", "regression", "--drop-column", "topic")

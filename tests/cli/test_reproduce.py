@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from commands import Command
+from gwn.cli.reproduce import _elsewhere
 from gwn.paper.cell import Cell
 from gwn.paper.records import write_cell
 
@@ -42,6 +43,10 @@ def test_a_cell_is_measured_shown_and_repeated(tmp_path: Path, data_root: Path, 
     write_cell(place, Cell.parse("texas/geom/majority"), record)
     again = command("reproduce", "--cell", "texas/geom/majority", "--repeat")
     assert "every test score identical, weights to rounding (processor was a slower one, is " in again.stdout
+    then = {"versions": {"torch": "2.10"}, "threads": 1}
+    assert _elsewhere(then, {**then, "processor": "p"}) == " (another processor?)", "an old record does not say"
+    then["processor"] = "p"
+    assert _elsewhere(then, then) == " (the environment is the recorded one, so the code changed)"
     table = command("reproduce", "table-heterophilic", "--no-compute", "--format", "csv", "--out", "tables")
     assert table.returncode == 0, table.stderr
     text = (tmp_path / "tables/table-heterophilic.csv").read_text()

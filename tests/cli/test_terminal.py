@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from commands import Command
-from gwn.cli import terminal
+from gwn.cli import models, terminal
 from gwn.cli.main import main
 from gwn.cli.progress import TrainingProgress
 from gwn.cli.terminal import Rows, print_prose, print_table, sign_of_life, table
@@ -155,10 +155,43 @@ def test_sentences_about_a_model_fill_their_lines(
         main(["models", "gwn-bank"])
     paragraphs = capsys.readouterr().out.partition("--set NAME=VALUE")[0].split("\n\n")
     (settings,) = (part for part in paragraphs if part.startswith("num_layers  "))
-    assert "\nstructure, gate, activation  " in settings, "a list keeps its lines"
+    assert "\nstructure, gate, activation\n  " in settings, "a list keeps its lines"
     for part in paragraphs[1 : paragraphs.index(settings)]:
         for line, after in pairwise(part.splitlines()):
             assert len(line) + 1 + len(after.split()[0]) > 80
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_what_a_setting_means_has_a_column_of_its_own(
+    width: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its further lines began at the left edge, in the middle of the list."""
+    monkeypatch.setattr(terminal, "screen_width", lambda *_: width)
+    monkeypatch.setattr(models, "screen_width", lambda *_: width)
+    with pytest.raises(SystemExit):
+        main(["models", "gwn-sym"])
+    said = capsys.readouterr().out.partition("--set NAME=VALUE")[0]
+    (settings,) = (part for part in said.split("\n\n") if "\nlaplacian " in part)
+    column = re.search("\nlaplacian +", settings)
+    assert column is not None
+    beside = len(column.group()) - 1
+    terms = {"in_channels,", "encoder_layers,", "laplacian", "scheme", "time,", "dropout", "readout", "speed", "norm"}
+    terms |= {"row_normalize", "directed,", "reference", "allow_unstable", "precompute", "options"}
+    for line in settings.splitlines():
+        assert len(line) <= width
+        assert line.split()[0] in terms or line[:beside].isspace(), line
+
+
+def test_help_breaks_no_word_at_its_hyphens(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`--label-column` and `set-aside` cannot be copied in halves."""
+    for width in WIDTHS:
+        monkeypatch.setenv("COLUMNS", str(width))
+        for arguments in ((), ("train",), ("compare",), ("predict",), ("data",), ("data", "describe")):
+            said = command(*arguments, "--help").stdout
+            assert len(said) > 200
+            assert "\N{NON-BREAKING HYPHEN}" not in said
+            assert [line for line in said.splitlines() if re.search(r"\w-$", line)] == [], (arguments, width)
+            assert max(map(len, said.splitlines())) <= width
 
 
 class Screen(io.StringIO):

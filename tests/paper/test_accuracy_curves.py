@@ -137,6 +137,16 @@ def test_depth_goes_through_everything_and_cheap_points_first() -> None:
     assert depth.not_measured({}, 3) == ""
 
 
+def test_stability_speaks_of_crosses_where_there_are_any() -> None:
+    """They were explained below panels that had none."""
+    axis = Axis(label="")
+    peer = Series(label="best peer", key="best-peer", x=(1.0, 2.0), y=(1.0, 1.0), marks=("", "GCN 89.0"))
+    fine = Panel(title="", kind="lines", x=axis, y=axis, series=(peer,))
+    assert stability.crosses([fine]) == ""
+    lost = replace(peer, key="gwn-sym", y=(1.0, None), marks=("", "diverged"))
+    assert "Crosses below" in stability.crosses([fine, replace(fine, series=(lost,))])
+
+
 def test_stability_takes_the_cells_of_every_tau_where_they_are(tmp_path: Path, context: Context) -> None:
     """And says that these were tuned at each tau; what is not there is named."""
     for tau in TAUS:

@@ -86,6 +86,12 @@ def test_without_results_nothing_is_claimed(tmp_path: Path) -> None:
     assert "of 0 columns the better of the paper's two figures is" in verdict(tmp_path)
 
 
+def test_the_figures_that_the_paper_prints_are_counted(tmp_path: Path) -> None:
+    assert "Of 334 figures in the paper's tables 2 and 3 and its tables of every tau, 0 are" in findings(tmp_path)
+    write_cell(tmp_path, Cell.of("texas.geom", "gwn-sym", 0.5), {**two_runs(0.8), "search": None, "settings": {}})
+    assert "every tau, 1 are measured" in findings(tmp_path)
+
+
 def test_a_column_with_few_models_is_no_victory(tmp_path: Path) -> None:
     record = {"recipe": {"trials": 4, "search_splits": 1}, "config": {"epochs": 9, "patience": 9}, "search": None}
     for measured in (beyond.ROWS[:3], beyond.ROWS):

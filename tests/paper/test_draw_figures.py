@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from matplotlib import colormaps
+from matplotlib.axes import Axes
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.text import Annotation, Text
@@ -22,7 +23,7 @@ from gwn.paper.drawing import names as label
 from gwn.paper.drawing.figure import _figure as _figure_of
 from gwn.paper.drawing.figure import _limit
 from gwn.paper.drawing.names import FAR, PLACES, place_names, spread
-from gwn.paper.drawing.panels import STRIP, draw_panel, name_panel
+from gwn.paper.drawing.panels import STRIP, draw_panel, labels, name_panel
 from gwn.paper.drawing.style import PALETTE, SIGNED, STYLES, contrast_on_white, house_style, ink, style_of
 from gwn.paper.exhibits import EXHIBITS
 
@@ -186,6 +187,33 @@ def test_names_of_curves_stand_right_of_the_longest_one() -> None:
     assert isinstance(name, Annotation)
     assert name.arrow_patch is not None
     assert name.arrow_patch.get_linestyle() != "-", "the line that ties it would look like more of the curve"
+
+
+def _named(panel: Panel) -> tuple[Axes, dict[str, Text]]:
+    figure = Figure(figsize=(3, 2.5))
+    axes = figure.subplots()
+    draw_panel(axes, panel, 1.0)
+    figure.draw_without_rendering()
+    name_panel(axes, panel)
+    figure.draw_without_rendering()
+    return axes, {text.get_text(): text for text in axes.texts}
+
+
+def test_the_longest_name_of_a_curve_ends_within_its_panel() -> None:
+    """It was cut at the edge of the picture."""
+    long = tuple(
+        replace(one, label="GraphCON with a name") if one.key == "grand" else one for one in _over_depth().series
+    )
+    axes, names = _named(replace(_over_depth(), series=long))
+    assert Text.get_window_extent(names["GraphCON with a name"]).x1 <= axes.bbox.x1
+
+
+def test_the_name_of_a_curve_that_diverged_has_a_cross() -> None:
+    """The strip has one grey cross for all curves behind, which told nobody whose it is."""
+    short, long = _over_depth().series
+    assert {"GRAND"} <= {*_named(_over_depth())[1]}
+    lost = replace(short, y=(1.0, 2.0, None), marks=("", "", "diverged"))
+    assert {"GRAND ×"} <= {*_named(replace(_over_depth(), series=(lost, long)))[1]}
 
 
 def test_powers_of_ten_are_written_out() -> None:
@@ -367,6 +395,40 @@ def test_no_name_is_struck_through_by_the_front() -> None:
     (alone, height), (beside, same) = boxes
     assert alone.y0 < height < alone.y1, "the place it takes alone"
     assert not beside.y0 < same < beside.y1
+
+
+def test_a_name_is_not_nearer_to_another_point_than_to_its_own() -> None:
+    """The end of one curve was written beside a point of the front, which is another one."""
+    points, names = [(50.0, 50.0), (76.0, 53.0)], ["GCN"]
+    ((right, up, side),) = place_names(points, names)
+    box = label._box(50.0, 50.0, "GCN", right, up, side)
+    assert abs(up) > FAR or label._distance(box, points[0]) <= label._distance(box, points[1])
+    beside = label._box(50.0, 50.0, "GCN", *PLACES[0])
+    assert label._mistaken(beside, [(50.0, 50.0), (beside[2] + 1, 53.0)], 0) > 0
+    assert label._mistaken(beside, [(50.0, 50.0), (beside[2] + 9, 53.0)], 0) == 0
+
+
+def test_the_names_of_points_in_front_are_in_the_legend_once(tmp_path: Path) -> None:
+    """In every panel the longest of them covered points, and the front."""
+    wave = Series(label="GWN-sym", key="gwn-sym", x=(5.0,), y=(80.0,), marks=("GWN-sym (2.0x)",))
+    taus = replace(wave, x=(4.0, 9.0), y=(79.0, 81.0), marks=("τ=0.2", "τ=5"))
+    peer = Series(label="GCN", key="peer", x=(2.5,), y=(79.0,), marks=("GCN (1.0x)",))
+    axis = Axis(label="test")
+    panel = Panel(title="", kind="path", x=Axis(label="s", scale="log"), y=axis, series=(taus, wave, peer))
+    assert labels(panel) == ["GWN-sym"]
+    path = tmp_path / "two.svg"
+    draw_figure(replace(_figure("path"), panels=(panel, panel), columns=2), path, caption=False)
+    words = [
+        text for one in ElementTree.parse(path).iter("{http://www.w3.org/2000/svg}text") for text in one.itertext()
+    ]
+    assert sorted(set(words) & {"GWN-sym", "(2.0x)", "GCN (1.0x)", "τ=0.2"}) == [
+        "(2.0x)",
+        "GCN (1.0x)",
+        "GWN-sym",
+        "τ=0.2",
+    ]
+    assert words.count("GWN-sym") == 1
+    assert words.count("(2.0x)") == 2
 
 
 def test_two_names_at_one_point_part() -> None:

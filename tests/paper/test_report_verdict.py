@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gwn.paper.cell import OURS, Cell
+from gwn.paper.cell import OURS, ROWS, Cell
 from gwn.paper.curve_data import Axis, CurveData, Panel, write_figure
 from gwn.paper.exhibit import figure_path
 from gwn.paper.exhibits import EXHIBITS
@@ -68,7 +68,7 @@ def test_figures_are_met_beaten_missed_or_not_measured(tmp_path: Path) -> None:
     }, "an MLP is not in that table of the paper, so it is none of these"
     assert [each.cell.row for each in ranking(cells, COLUMN)] == ["gwn-sym", "gcn", "gwn-fa"]
     parts = verdict_parts(tmp_path)
-    assert parts["headline"] == "The paper&#x27;s 30 figures for its wave networks: 1 met, 1 missed, 28 not measured"
+    assert parts["headline"] == "The paper&#x27;s 30 accuracies for its wave networks: 1 met, 1 missed, 28 not measured"
     assert "GWN-sym 1st of 3" in parts["chart"]
     assert parts["chart"].count("<svg") == 1, "of a column without a measurement there is nothing to draw"
 
@@ -82,6 +82,14 @@ def test_a_place_is_told_apart_on_the_same_splits(tmp_path: Path) -> None:
     assert standing(cells, "gwn-plus", [COLUMN]).tied == 1
     assert standing(cells, "gwn-plus", [COLUMN]).places == ((2, 3),)
     assert standing(cells, "gwn-sym", [COLUMN]).columns == 0
+    facts = verdict_parts(tmp_path)["facts"]
+    for row, told in {"gwn-fa": "0 0 1 3", "gwn-plus": "0 1 0 2", "gwn-sym": "– – – –"}.items():
+        figures = "".join(f"<td>{each}</td>" for each in told.split())
+        assert f'<th scope="row" class="key {row}">{ROWS[row].title}</th>{figures}' in facts, (
+            "first, tied, behind, place"
+        )
+    assert "On how many of 1 columns" in facts
+    assert "GWN-sym and GWN-fa are the paper's, the others ours." in facts
 
 
 def test_what_is_not_fair_is_said(tmp_path: Path) -> None:
@@ -114,14 +122,14 @@ def test_points_and_models_that_are_missing_are_said(tmp_path: Path) -> None:
     assert '<a href="#figure-depth">' in facts
     assert "</a> (2)." in facts
     assert f"{len(found) - 1} pictures are not computed." in facts
-    assert "to 1 have a score in a column." in facts
+    assert f"to 1 of the {len(ROWS)} models." in facts
     assert "<h2>Not measured</h2>" in facts, "nothing here is unequal, so nothing says so"
 
 
 def test_without_results_nothing_is_claimed(tmp_path: Path) -> None:
     cells = all_cells(tmp_path, unmeasured=True)
     own = tally(cells[row][column] for row in OURS for column in cells[row])
-    assert headline(own) == "None of the paper's 30 figures for its wave networks is measured yet"
+    assert headline(own) == "None of the paper's 30 accuracies for its wave networks is measured yet"
     assert ranking_chart(cells, [COLUMN]) == ""
     assert "not measured" in verdict_parts(tmp_path)["facts"]
 
@@ -132,6 +140,11 @@ def test_who_is_far_below_does_not_flatten_the_others(tmp_path: Path) -> None:
     chart = ranking_chart(all_cells(tmp_path), [COLUMN])
     assert chart.count('class="below"') == 1
     assert "20.25" in chart, "its score is still told"
+    measure(tmp_path, "majority", 1.0, 99.0)
+    chart = ranking_chart(all_cells(tmp_path), [COLUMN])
+    assert chart.count('class="reach"') == 3, "an interval from far below to far above is a line without a dot"
+    assert "<text" in chart
+    assert ">100<" not in chart, "and the others keep the room"
 
 
 def test_ordinals() -> None:

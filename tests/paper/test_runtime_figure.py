@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from gwn.paper.exhibit import Context
 from gwn.paper.exhibits import runtime
 from gwn.paper.exhibits.runtime import Pace, Timed, compute, compute_rest, front
 from gwn.paper.records import write_cell
+from gwn.paper.trained import Wanted, train
 from gwn.training import Experiment, TrainConfig
 from gwn.training.config import effective_settings
 
@@ -77,7 +79,18 @@ def test_the_variants_of_grand_are_trained_and_timed(tmp_path: Path) -> None:
     marks = [mark.split(" ")[0] for series in data.panels[0].series for mark in series.marks]
     assert {"GRAND-l", "GRAND-nl", "GRAND-nl-rw"} <= set(marks)
     assert [len(one["results"]) for one in data.provenance["runs"]] == [3, 3, 3]
-    assert "; 3 of 3 runs each" in data.caption
+    assert "; 3 of 3 runs each. Up" in data.caption
+
+
+def test_variants_of_grand_that_are_lacking_are_named(tmp_path: Path) -> None:
+    """The caption promised all three where one or two were drawn."""
+    cell = Cell(dataset="csbm", split="per-class", row="grand")
+    write_cell(tmp_path, cell, _record(_run(1.0, 0.8)))
+    part = Context(results=tmp_path, runs=tmp_path / "runs", quick=True)
+    wanted = Wanted(dataset="csbm", model="grand", settings={"variant": "linear"}, tuned_as="grand")
+    train(part, wanted, 1)
+    (data,) = compute(replace(part, seconds=0.0))
+    assert "1 of 3 runs each, without a finished run nl on Contextual SBM, nl-rw on Contextual SBM. Up" in data.caption
 
 
 def test_a_pace_is_what_a_run_does_once_and_an_epoch() -> None:

@@ -121,7 +121,8 @@ def print_comparison(found: Comparison) -> None:
         print_prose(line)
     for note in found.notes:
         print_prose(note)
-    print_prose(f"{found.seconds:.0f} s of {found.time:.0f} s, {found.jobs} workers; everything is in {found.record}")
+    workers = f"{found.jobs} worker{'s' * (found.jobs > 1)}"
+    print_prose(f"{found.seconds:.0f} s of {found.time:.0f} s, {workers}; everything is in {found.record}")
     if found.predictor is not None and found.predictor["together"] is not None:
         print_prose(_together(found.predictor, metric))
     typer.echo(f"Saved in {printable(str(found.folder))}")

@@ -117,7 +117,7 @@ def _subject(
             print_prose(decisions, err=True)
             print_summary(data)
         if spec is None:
-            return Subject(graph=data.pictured, name=data.name, command=command)
+            return Subject(graph=data.pictured, name=data.name, directed=data.directed, command=command)
         if data.graph.y is None:
             raise GWNError(f"{data.name} has no classes to train on; give --label-column, or --model none for a pulse")
         check(data.pictured)

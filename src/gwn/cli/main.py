@@ -134,7 +134,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _fail("something that was given is nested too deeply to be read; give it flat", 2)
     except Exception as error:
         if hasattr(error, "format_message"):  # Typer's own usage errors have one
-            _fail(_positional(error) or f"{error.format_message()}{_instead(error)}", 2)
+            _fail(_positional(error) or _missing(error) or f"{error.format_message()}{_instead(error)}", 2)
         if (asked := _out_of_memory(error)) is not None:
             _fail(asked, 2)
         module = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
@@ -158,6 +158,19 @@ def _instead(error: Exception) -> str:
     if "unexpected extra argument" in str(error):
         return "; one run or dataset is needed: where a * stands for several folders, write more of the name"
     return ""
+
+
+def _missing(error: Exception) -> str:
+    """What an argument or an option that has to be given is, and where there are examples of it."""
+    context, wanted = getattr(error, "ctx", None), getattr(getattr(error, "param", None), "help", None)
+    if type(error).__name__ != "MissingParameter" or context is None or not wanted:
+        return ""
+    words: list[str] = []
+    while context.parent is not None:
+        words.insert(0, context.info_name)
+        context = context.parent
+    said = error.format_message().rstrip(".")  # type: ignore[attr-defined]
+    return f"{said}: {wanted[0].lower()}{wanted[1:].rstrip('.')}; examples are in `gwn {' '.join(words)} --help`"
 
 
 def _positional(error: Exception) -> str:

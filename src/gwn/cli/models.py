@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 import json
 import re
+import textwrap
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
 import typer
 
-from gwn.cli.terminal import print_prose, print_table
+from gwn.cli.terminal import print_prose, print_table, screen_width
 
 if TYPE_CHECKING:
     from gwn.models import ModelSpec
@@ -54,14 +55,44 @@ def _settings(spec: ModelSpec, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps({"model": of_model, "training": of_training}, indent=2))
         return
-    about = _paragraphs(inspect.getdoc(spec.network_class) or "")
+    about = _paragraphs(inspect.getdoc(spec.network_class) or "", screen_width())
     print_prose(f"{spec.title} ({spec.paper})\nLayers: {spec.origin}\n\n{about}\n")
     parts = (("model", of_model), ("training", of_training))
     rows = [[key, str(value), part] for part, values in parts for key, value in values.items()]
     print_table(["name", "default", "of"], rows, title="--set NAME=VALUE", left=3)
 
 
-def _paragraphs(text: str) -> str:
-    """A docstring whose sentences are one line a paragraph, for the terminal to wrap; lists keep their lines."""
+TERM = 20
+"""Letters of a term, up to which what it means stands beside it."""
+
+
+def _paragraphs(text: str, width: int) -> str:
+    """A docstring whose sentences are one line a paragraph, for the terminal to wrap; of a list of terms, what they
+    mean stands in a column of its own."""
     parts = text.split("\n\n")
-    return "\n\n".join(part if re.search(r"\S {2,}\S|\n ", part) else " ".join(part.split()) for part in parts)
+    return "\n\n".join(
+        _terms(part, width) if re.search(r"\S {2,}\S|\n ", part) else " ".join(part.split()) for part in parts
+    )
+
+
+def _terms(part: str, width: int) -> str:
+    entries: list[tuple[str, str]] = []
+    for line in part.split("\n"):
+        term, _, meaning = (" ".join(words.split()) for words in (f"{line}  ").partition("  "))
+        if term or not entries:
+            entries.append((term, meaning))
+        else:
+            entries[-1] = (entries[-1][0], f"{entries[-1][1]} {meaning}")
+    column = max((len(term) for term, _ in entries if len(term) <= TERM), default=0) + 2
+    return "\n".join(_beside(term, meaning, column, width) for term, meaning in entries)
+
+
+def _beside(term: str, meaning: str, column: int, width: int) -> str:
+    indent = " " * column
+    lines = textwrap.wrap(
+        meaning, max(width, column + TERM), initial_indent=indent, subsequent_indent=indent, break_long_words=False,
+        break_on_hyphens=False,
+    )  # fmt: skip
+    if len(term) + 2 > column or not lines:
+        return "\n".join((term, *lines))
+    return "\n".join((term.ljust(column) + lines[0].strip(), *lines[1:]))

@@ -31,7 +31,7 @@ def reproduce(
     ),
     everything: bool = typer.Option(False, "--all", help="Also the cells beyond: peers and every tau on large graphs."),
     jobs: int = typer.Option(1, min=1, max=MOST_JOBS, help="Worker processes on this machine."),
-    timeout: str | None = typer.Option(None, help="Begin no cell after so long: 90s, 30m, 2h."),
+    timeout: str | None = typer.Option(None, help="Begin no cell or run after so long: 90s, 30m, 2h."),
     storage: str | None = typer.Option(None, help="Database URL of the searches, also for several machines."),
     runs: Path = typer.Option(Path("runs"), help="Folder of the runs behind the results."),
     recompute: bool = typer.Option(False, help="Of a figure: compute its data again."),
@@ -168,7 +168,10 @@ def _elsewhere(then: Mapping[str, Any], now: Mapping[str, Any]) -> str:
         for name in new
         if name in old and name not in ("versions", "graph-wave-networks") and old[name] != new[name]
     ]
-    return f" ({'; '.join(changed) or 'another processor?'})"
+    unchanged = (
+        "the environment is the recorded one, so the code changed" if "processor" in old else "another processor?"
+    )
+    return f" ({'; '.join(changed) or unchanged})"
 
 
 def _print_exhibits() -> None:

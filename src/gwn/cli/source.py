@@ -11,7 +11,7 @@ from typing import Any
 from gwn.cli.options import GraphSource
 from gwn.cli.terminal import print_prose
 from gwn.data import DATASETS, Dataset, Split
-from gwn.data.describe import describe, in_words, isolated_nodes, left_out
+from gwn.data.describe import describe, in_words, isolated_nodes, left_out, reading_in_words
 from gwn.data.files import as_trained, load_files, load_graph_file
 from gwn.data.folders.folder import GraphFolder, is_folder
 from gwn.data.origin import by_name, open_origin
@@ -28,13 +28,6 @@ from gwn.spreadsheet import Written
 from gwn.training import Experiment, TrainedModel
 
 Origin = dict[str, Any]
-COLUMN_KINDS = {
-    "number": "number",
-    "boolean": "true/false",
-    "category": "category",
-    "date": "date",
-    "text": "text",
-}
 
 
 def open_source(source: GraphSource) -> tuple[Dataset, Origin]:
@@ -100,23 +93,7 @@ def how_it_was_read(origin: Mapping[str, Any], *, weights: bool = True) -> str:
     if "schema" not in origin:
         return ""
     schema = FeatureSchema.from_json(origin["schema"])
-    kinds = [column.kind for column in schema.columns]
-    counted = [(kinds.count(kind), word) for kind, word in COLUMN_KINDS.items() if kind in kinds]
-    counts = [f"{count} {word} column{'s' * (count > 1)}" for count, word in counted]
-    ids = "the row number from 0" if schema.id_column is None else f"column {schema.id_column!r}"
-    target = "the number to predict" if schema.task == "regression" else "the class"
-    label = f"{target} is in {schema.label_column!r}" if schema.label_column else "no label column was named"
-    label += f" ({schema.label_note})" if schema.label_column and schema.label_note else ""
-    weight = f", weighted by {schema.weight_column!r}" if schema.weight_column else ""
-    weight += f" ({schema.weight_note})" if schema.weight_note else ""
-    first = (
-        f"{Path(origin['nodes']).name}: the id is {ids}, {label}, features are "
-        f"{', '.join(counts) or 'from the edges alone'}; {Path(origin['edges']).name}: edges go from "
-        f"{schema.source_column!r} to {schema.target_column!r}{weight}"
-    )
-    if schema.unused_of_edges:
-        first += f", not used: {', '.join(map(repr, schema.unused_of_edges))}"
-        first += " (--weight-column names weights)" if weights and not schema.weight_column else ""
+    first = reading_in_words(schema, Path(origin["nodes"]).name, Path(origin["edges"]).name, weights=weights)
     return "\n".join(map(printable, [first, *schema.decisions()]))
 
 

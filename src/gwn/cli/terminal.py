@@ -37,8 +37,38 @@ ENDLESS = 1000
 Rows = Sequence[Sequence[str]]
 
 
+UNBROKEN = "\N{NON-BREAKING HYPHEN}"
+
+_CONTEXT: Any = TyperGroup.context_class  # Click's, or what Typer brings in its place
+_FORMATTER: Any = _CONTEXT.formatter_class
+
+
+class _Formatter(_FORMATTER):  # type: ignore[misc]
+    """Help in which no option, name or command is broken at its hyphens."""
+
+    def write_text(self, text: str) -> None:
+        super().write_text(text.replace("-", UNBROKEN))
+
+    def write_dl(self, rows: Any, *args: Any, **kwargs: Any) -> None:
+        super().write_dl([tuple(cell.replace("-", UNBROKEN) for cell in row) for row in rows], *args, **kwargs)
+
+    def getvalue(self) -> str:
+        return str(super().getvalue()).replace(UNBROKEN, "-")
+
+
+class _Context(_CONTEXT):  # type: ignore[misc]
+    formatter_class = _Formatter
+
+
 class WholeSentences(TyperGroup):
     """Commands listed with the first sentence of each, wrapped: by default it is cut to one line."""
+
+    context_class = _Context
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for command in self.commands.values():
+            command.context_class = _Context
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         listed = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))

@@ -137,21 +137,20 @@ def how_read(text: Any, notation: str, decimal_comma: bool) -> str:
 
     A cell such as 1,234 or 1.234 can be read in two ways: thousands, or decimals.
     """
-    either = pc.unique(text.filter(pc.match_substring_regex(text, r"^[+-]?[1-9]\d{0,2}[.,]\d{3}$")))
+    units, text = units_of(text) if notation else [], pc.unique(_without_unit(text) if notation else text)
+    either = text.filter(pc.match_substring_regex(text, r"^[+-]?[1-9]\d{0,2}[.,]\d{3}$"))
+    signed = text.filter(pc.match_substring_regex(text, "[.,]"))
+    between = {COMMA: ".", POINT: ","}.get(notation)
+    large = either.filter(pc.match_substring(either, between)) if between else either[:0]
+    said = []
     if notation:
-        between = "." if notation == COMMA else ","
-        large = either.filter(pc.match_substring(either, between))
         such = f": {large[0].as_py()} is {large[0].as_py().replace(between, '')}" if len(large) else ""
-        units = units_of(text)
-        return f"numbers are read as {notation}{such}" + (f"; {' and '.join(units)} left out" if units else "")
-    if not decimal_comma:
-        return ""
-    signed = pc.unique(text.filter(pc.match_substring_regex(text, "[.,]")))
-    if _have_both_signs(signed.filter(pa.array(~numbers_of(signed, decimal_comma=True)[1]))):
+        said.append(f"numbers are read as {notation}{such}")
+    elif decimal_comma and _have_both_signs(signed.filter(pa.array(~numbers_of(signed, decimal_comma=True)[1]))):
         return "point and comma are both read as decimal signs"
-    if len(either) and len(either) == len(signed):
-        return f"{either[0].as_py()} is read with decimals, as less than a thousand, which no cell proves"
-    return ""
+    if decimal_comma and len(either) and len(either) == len(signed) and not len(large):
+        said.append(f"{either[0].as_py()} is read with decimals, as less than a thousand, which no cell proves")
+    return "; ".join([*said, *([f"{' and '.join(units)} left out"] if units else [])])
 
 
 def _without_unit(text: Any) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,18 +11,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
 import torch
-from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 from torch import Tensor
 
 from gwn.data import DATASETS
 from gwn.data.cells import NOBODY_KNOWS
-from gwn.data.columns import Number
 from gwn.data.dataset import Dataset
 from gwn.data.download import data_roots
-from gwn.data.schema import NodeTable, column_summary
+from gwn.data.schema import FeatureSchema, NodeTable, column_summary
 from gwn.data.splits import NOTICEABLE_SHIFT, SPLITS, Split, shift_by_chance
 from gwn.data.tables import MISSING
+from gwn.data.telling import suspicious_column, telling_columns
 from gwn.graph import Graph, count_self_loops
 from gwn.io import file_sha256
 from gwn.registry import lookup
@@ -90,9 +88,6 @@ FEW_OF_A_CLASS = 5
 
 FEW_LABELS = 20
 """Labelled nodes a class, as in the well-known sparse splits of citation graphs."""
-
-OF_A_VALUE = 5
-"""Labelled nodes a value, on average, from which it is no accident that every value has one class."""
 
 UNLIKE, ALIKE = 0.15, 0.5
 """Adjusted homophily below which neighbours say little, and above which they say a lot, about a node's class."""
@@ -175,15 +170,6 @@ def shift_in_words(shift: float | None, by_chance: float | None) -> str:
     )
 
 
-def suspicious_column(name: str, task: str) -> str:
-    """What to do about one of the `telling_columns`."""
-    what = "number" if task == "regression" else "class"
-    return (
-        f"Column {name!r} alone tells the {what} of every labelled node with a cell in it; leave it out with "
-        f"--drop-column {shlex.quote(name)} if it was made from that: scores would mean nothing."
-    )
-
-
 def suspicious_classes(counts: Mapping[str, int]) -> list[str]:
     """Classes that may be none, and classes that may be one."""
     said = []
@@ -210,52 +196,36 @@ def read_as_empty(tables: NodeTable) -> dict[str, int]:
     return {entry["values"]: entry["counts"] for entry in counted.to_pylist()}
 
 
-def telling_columns(tables: NodeTable, graph: Graph) -> list[str]:
-    """Columns that alone tell the label of every labelled node: each of a few values has one class, or r² is one.
+COLUMN_KINDS = {
+    "number": "number",
+    "boolean": "true/false",
+    "category": "category",
+    "date": "date",
+    "text": "text",
+}
 
-    Empty cells may be apart, as long as they are the fewer: a column that was made from the labels has some, too.
+
+def reading_in_words(schema: FeatureSchema, nodes: str, edges: str, *, weights: bool = True) -> str:
+    """What every special column of two tables was taken for, and how many became features.
+
+    weights   whether a column of weights can be named
     """
-    if graph.y is None:
-        return []
-    known = np.flatnonzero(np.asarray(graph.labelled))
-    labels = np.asarray(graph.y)[known]
-    used = [column for column in tables.schema.columns if column.feature_names and column.kind not in ("text", "date")]
-    if graph.task == "regression":
-        numbers = {each.name: each.values(tables.table)[known] for each in used if isinstance(each, Number)}
-        return [name for name, values in numbers.items() if _is_line(values, labels)]
-    rows, table = pa.array(known), tables.table
-    few = [
-        name for column in used if not (table.holds_numbers(name := column.name) and _many(table.columns[name], rows))
-    ]
-    texts = {name: table.text(name).take(rows) for name in few}
-    return [name for name, cells in texts.items() if _tells(cells, labels, graph.num_classes)]
-
-
-def _many(column: Any, rows: Any) -> bool:
-    """Whether numbers have too many values to tell: decided without writing all of them as text."""
-    return bool(OF_A_VALUE * pc.count_distinct(column.take(rows)).as_py() > len(rows) + OF_A_VALUE)  # one is for NaN
-
-
-def _tells(cells: Any, labels: NDArray[np.int64], classes: int) -> bool:
-    filled = np.asarray(pc.not_equal(cells, ""))
-    parts = [np.full_like(filled, True), *([filled] if filled.mean() > 0.5 else [])]
-    return any(_has_one_class_each(cells.filter(pa.array(part)), labels[part], classes) for part in parts)
-
-
-def _has_one_class_each(cells: Any, labels: NDArray[np.int64], classes: int) -> bool:
-    codes = np.asarray(cells.dictionary_encode().indices).astype(np.int64)
-    values, pairs = len(np.unique(codes)), len(np.unique(codes * classes + labels))
-    return 1 < values == pairs and OF_A_VALUE * values <= len(labels)
-
-
-def _is_line(values: NDArray[np.float64], labels: NDArray[np.float64]) -> bool:
-    filled = ~np.isnan(values)
-    if 2 * filled.sum() <= filled.size:
-        return False
-    values, labels = values[filled], labels[filled]
-    if len(values) < OF_A_VALUE or np.ptp(values) == 0 or np.ptp(labels) == 0:
-        return False
-    return bool(np.corrcoef(values, labels)[0, 1] ** 2 > 1 - 1e-9)
+    kinds = [column.kind for column in schema.columns]
+    counted = [(kinds.count(kind), word) for kind, word in COLUMN_KINDS.items() if kind in kinds]
+    counts = [f"{count} {word} column{'s' * (count > 1)}" for count, word in counted]
+    ids = "the row number from 0" if schema.id_column is None else f"column {schema.id_column!r}"
+    target = "the number to predict" if schema.task == "regression" else "the class"
+    label = f"{target} is in {schema.label_column!r}" if schema.label_column else "no label column was named"
+    label += f" ({schema.label_note})" if schema.label_column and schema.label_note else ""
+    weight = f", weighted by {schema.weight_column!r}" if schema.weight_column else ""
+    weight += f" ({schema.weight_note})" if schema.weight_note else ""
+    if schema.unused_of_edges:
+        weight += f", not used: {', '.join(map(repr, schema.unused_of_edges))}"
+        weight += " (name weights with --weight-column)" if weights and not schema.weight_column else ""
+    return (
+        f"{nodes}: the id is {ids}, {label}, features are {', '.join(counts) or 'from the edges alone'}; "
+        f"{edges}: edges go from {schema.source_column!r} to {schema.target_column!r}{weight}"
+    )
 
 
 def in_words(facts: Mapping[str, Any]) -> list[str]:

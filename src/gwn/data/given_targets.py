@@ -191,6 +191,12 @@ def as_text(value: Any) -> str:
     return str(value).strip()
 
 
+def classes_in(table: Table, name: str) -> Any:
+    """A column of classes, without blanks around its texts, as the commands read it."""
+    column = table.columns[name]
+    return pc.utf8_trim_whitespace(column) if pa.types.is_string(column.type) else column
+
+
 def with_classes(
     pair: TablePair, values: NDArray[Any], label: str | None, drop: Sequence[str] = (), *, minus_one: bool = False
 ) -> tuple[NDArray[Any], TablePair]:
@@ -211,8 +217,10 @@ def with_classes(
             f"y has {held}; the classifier needs at least two classes, and -1, NaN, None and '' are none: give others"
         )
     texts = [as_text(value) if is_known else None for value, is_known in zip(values, known, strict=True)]
-    if len({as_text(kind) for kind in classes}) < len(classes):
-        raise GWNError("two classes look the same in a table, apart from blanks; rename one")
+    called: dict[str, Any] = {}
+    for kind in classes.tolist():
+        if (one := called.setdefault(as_text(kind), kind)) is not kind:
+            raise GWNError(f"the classes {one!r} and {kind!r} of y look the same in a table; write them alike")
     for name in () if pair.matrix else pair.nodes.columns:
         if name in (label, pair.label_column, *drop) or not _may_be_classes(pair.nodes, name, len(classes)):
             continue
@@ -251,7 +259,9 @@ def with_numbers(
     """
     _require_one_each(pair, numbers)
     known = ~np.isnan(numbers)
-    for name in () if pair.matrix or not known.any() else pair.nodes.columns:
+    if np.unique(numbers[known]).size < 2:
+        raise GWNError("y has no two different numbers to learn from, and NaN and None are none; give others")
+    for name in () if pair.matrix else pair.nodes.columns:
         if name in (label, pair.label_column, *drop) or not pair.nodes.is_readable(name):
             continue
         cells = pd.to_numeric(pair.nodes.columns[name].to_pandas(), errors="coerce").to_numpy(np.float64)

@@ -21,6 +21,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+import torch
 from numpy.typing import NDArray
 
 from gwn.data.dataset import Dataset
@@ -49,6 +50,9 @@ IN_PYTHON = {
     "--task": "task",
     "--directed": "directed",
     "--skip-unknown": "skip_unknown",
+    "--runs": "runs",
+    "--prior": "prior",
+    "--class-weights": "settings",
 }
 """Option of the command line -> the argument that says the same in Python."""
 
@@ -57,6 +61,9 @@ SEVERAL = ("drop", "text")
 
 SWITCHES = ("directed", "skip_unknown")
 """Arguments that are true or false."""
+
+NUMBERS = ("runs",)
+"""Arguments that are whole numbers."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -186,7 +193,7 @@ def in_python(said: str) -> str:
 _HEADER = re.compile(r"(; )say --no-header (?:edges|nodes) \(.*\), or |, or say --no-header .*")
 """Advice for tables in files; whoever holds a table in memory has named its columns."""
 
-_OPTION = re.compile(rf"({'|'.join(IN_PYTHON)})(?![\w-])(?: ('[^']*'|[^\s,;)'\"]+))?(?= |,|;|\)|$)")
+_OPTION = re.compile(rf"({'|'.join(IN_PYTHON)})(?![\w-])(?: ('[^']*'|[^\s,;)'\"`]*[^\s,;)'\"`.]))?(?=[ ,;)`.]|$)")
 
 
 def _argument(found: re.Match[str]) -> str:
@@ -195,7 +202,9 @@ def _argument(found: re.Match[str]) -> str:
         return f"{name}=True{'' if value is None else f' {value}'}"
     if value is None or value in ("and", "or"):
         return f"{name}={'[...]' if name in SEVERAL else '...'}{'' if value is None else f' {value}'}"
-    value = repr(value.strip("'"))
+    value = value if name in NUMBERS else repr(value.strip("'"))
+    if name == "settings":  # of the training, which have no argument of their own
+        return f"settings={{{found[1][2:].replace('-', '_')!r}: {value}}}"
     return f"{name}=[{value}]" if name in SEVERAL else f"{name}={value}"
 
 
@@ -271,6 +280,7 @@ def as_array(data: Any) -> NDArray[Any]:
         )
     if hasattr(data, "detach"):
         data = data.detach().cpu().to_dense()
+        data = data.float() if data.dtype == torch.bfloat16 else data
     return np.asarray(data)
 
 

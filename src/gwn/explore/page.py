@@ -20,7 +20,6 @@ from gwn.errors import GWNError
 from gwn.explore.layout import Drawn, choose_nodes, node_radius, place_nodes
 from gwn.explore.signals import attention_on, network_signals
 from gwn.explore.subject import Subject, node_name
-from gwn.graph import Graph
 from gwn.html import Markup, fill, json_block, policy_hash, template
 from gwn.io import write_atomic
 from gwn.laplacians import FixedOperator
@@ -190,7 +189,7 @@ def _html(subject: Subject, drawn: Drawn, data: dict[str, Any]) -> str:
     return fill(
         template("explore.html"),
         name=subject.name,
-        size=_size(subject.graph, drawn),
+        size=_size(subject, drawn),
         about=subject.about,
         command=subject.command,
         style=Markup(style),
@@ -201,8 +200,8 @@ def _html(subject: Subject, drawn: Drawn, data: dict[str, Any]) -> str:
     )
 
 
-def _size(graph: Graph, drawn: Drawn) -> str:
-    count = drawn.nodes.numel()
+def _size(subject: Subject, drawn: Drawn) -> str:
+    graph, count = subject.graph, drawn.nodes.numel()
     nodes = f"{graph.num_nodes:,} nodes"
     if count < graph.num_nodes:
         around = node_name(graph, drawn.centre)
@@ -212,6 +211,8 @@ def _size(graph: Graph, drawn: Drawn) -> str:
         edges += f", the strongest {drawn.shown.numel():,} of them drawn"
     if alone := int((torch.bincount(drawn.pairs.reshape(-1), minlength=count) == 0).sum()):
         edges += f"; {alone:,} without an edge, in rows below"
+    if subject.directed:
+        edges += "; drawn without their direction, as a pulse travels both ways"
     return f"{nodes}, {edges}"
 
 

@@ -36,6 +36,7 @@ class Subject:
     predicted    [N] the classes it says, or the numbers in the units of the table
     scaling      from the network's numbers to these units
     part         [N] 1 for the nodes it was trained on, 2 for those it was chosen by, 3 for those it was tested on
+    directed     whether its edges have a direction, which neither the picture nor a pulse has
     about        one sentence on the network
     command      what writes this page again
     """
@@ -48,6 +49,7 @@ class Subject:
     predicted: Tensor | None = None
     scaling: Scaling = AS_IT_IS
     part: Tensor | None = None
+    directed: bool = False
     about: str = ""
     command: str = ""
 
@@ -98,6 +100,7 @@ def subject_of_run(folder: Path, trained: TrainedModel, data: Dataset, split: Sp
         predicted=predicted,
         scaling=trained.scaling if graph.task == "regression" else AS_IT_IS,
         part=part,
+        directed=data.directed,
         about=f"{config['model']} was trained on its {config['split']} split: {score}.",
         command=command,
     )

@@ -36,8 +36,8 @@ class GWN(nn.Module):
     in_channels, hidden_channels, out_channels   f, d and c of the paper
     laplacian         "sym" (GWN-sym), "fa" (GWN-fa) or another of `gwn.laplacians`
     scheme            the integrator: "leapfrog" (paper) or another of `gwn.schemes`
-    time, tau         T and the step length; n = ceil(T / tau) steps. The defaults are one step, which trains on every
-                      kind of graph; the paper searches T from 1 to 20, and its operator grows with every step
+    time, tau         T and the step length; n = ceil(T / tau) steps. `GWN` itself takes one step, which trains on
+                      every kind of graph; the paper searches T from 1 to 20, and its operator grows with every step
     dropout           before the head, and on the input unless `input_dropout` says otherwise
     readout           what the head sees: "last" state (paper), "weighted", "trajectory" or "with-encoder"
     speed             the paper's velocity a: "none" for 1, or learned: "scalar", "channel"

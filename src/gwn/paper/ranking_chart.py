@@ -82,8 +82,8 @@ def _drawn(ranked: Sequence[View]) -> Markup:
         assert test is not None
         x = LEFT + (place + 0.5) * across
         marks = []
-        if test["high"] > low:
-            marks.append(_line("reach", x, y(test["low"]), y(min(test["high"], high))))
+        if test["mean"] >= low:
+            marks.append(_line("reach", x, y(test["low"]), y(test["high"])))
         marks.append(_mark(each, x, y(test["mean"])) if test["mean"] >= low else _below(x, bottom))
         if each.cell.row in PAPERS_OWN and each.paper is not None:
             marks.insert(0, _line("tie", x, y(test["mean"]), y(each.paper.mean)))
@@ -101,12 +101,13 @@ def _drawn(ranked: Sequence[View]) -> Markup:
 
 def _axis(ranked: Sequence[View]) -> tuple[float, float]:
     """From what is worth telling apart up: the wave networks, the paper's figures of them and the better half of the
-    models. Who is lower stands on the bottom line."""
+    models. Who is lower stands on the bottom line, without an interval: of runs that fail now and then it is as high as
+    the panel, a line without a dot."""
     own = [each for each in ranked if _own(each)]
     papers = [each.paper.mean for each in own if each.paper is not None and each.cell.row in PAPERS_OWN]
     lows = [each.test["low"] for each in own if each.test is not None]
-    highs = [each.test["high"] for each in ranked if each.test is not None]
     low = min([median(_mean(each) for each in ranked), *lows, *papers])
+    highs = [each.test["high"] for each in ranked if each.test is not None and each.test["mean"] >= low]
     high = max([*highs, *papers])
     room = 0.04 * (high - low) or 0.5
     return low - room, high + room

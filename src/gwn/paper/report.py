@@ -69,6 +69,7 @@ def sections(exhibits: Iterable[Exhibit], results: Path, out: Path) -> tuple[Mar
 def _figure(data: CurveData, out: Path) -> Markup:
     high = -(-len(data.panels) // data.columns) > 2 * data.columns
     columns = 2 * data.columns if high else data.columns  # over the whole page: beside another it would be a long strip
+    wide = high or len(data.panels) == columns >= 3  # one row of panels, whose letters would be small at half the width
     draw_figure(data, out / "figures" / f"{data.name}.svg", caption=False, columns=columns)
     # of each point the number of its runs: what came out of them is what the figure shows
     runs = [
@@ -79,7 +80,7 @@ def _figure(data: CurveData, out: Path) -> Markup:
     finding, rest = finding_of(data.caption)
     return fill(
         FIGURE,
-        kind=(" wide" if high else "") + (" tall" if len(data.panels) > columns * columns else ""),  # than it is wide
+        kind=(" wide" if wide else "") + (" tall" if len(data.panels) > columns * columns else ""),  # than it is wide
         finding=finding,
         rest=rest,
         name=data.name,

@@ -47,9 +47,9 @@ def headline(own: Tally) -> str:
     """The verdict in a sentence."""
     total, lacking = sum(map(len, own.values())), len(own["not measured"])
     if lacking == total:
-        return f"None of the paper's {total} figures for its wave networks is measured yet"
+        return f"None of the paper's {total} accuracies for its wave networks is measured yet"
     counts = ", ".join(f"{len(own[kind])} {kind}" for kind in ORDER if own[kind])
-    return f"The paper's {total} figures for its wave networks: {counts}"
+    return f"The paper's {total} accuracies for its wave networks: {counts}"
 
 
 FACT = '<section class="card fact"><h2>$title</h2>$body</section>'
@@ -79,7 +79,8 @@ def _counted(title: str, found: Tally) -> Markup:
     body = fill(
         '<svg class="bar" viewBox="0 0 $wide 14" preserveAspectRatio="none" aria-hidden="true">$parts</svg>'
         '<ul class="counts">$keys</ul>'
-        '<p class="soft">of $total figures. Met: within the 95 % interval of our mean.</p>',
+        '<p class="soft">of $total accuracies. Met: within the 95 % interval of our mean; beaten: all of our interval '
+        "is above it.</p>",
         wide=px(BAR),
         parts=join(parts, ""),
         keys=join(keys, ""),
@@ -92,22 +93,36 @@ def _slug(kind: str) -> str:
     return kind.replace(" ", "-")
 
 
+STANDINGS = """<table class="standings"><thead><tr><th scope="col">wave network</th><th scope="col">first</th>
+<th scope="col">tied</th><th scope="col">behind</th><th scope="col">place</th></tr></thead>
+<tbody>
+$lines
+</tbody></table>
+<p class="soft">On how many of $most columns, each a dataset and its split. Tied with the first: the 95 % interval of
+the paired difference holds zero. Place: the median. $papers are the paper's, the others ours.</p>"""
+STANDING = """<tr><th scope="row" class="key $row">$title</th>$cells</tr>"""
+
+
 def _standings(cells: Cells, columns: Sequence[str]) -> Markup:
-    lines = []
+    lines, most = [], 0
     for row in reversed(OURS):
         found = standing(cells, row, columns)
-        if not found.columns:
-            said = "not measured"
-        else:
-            tied = f", not told apart from the first on {found.tied} more" if found.tied else ""
+        most = max(most, found.columns)
+        figures = ["–"] * 4
+        if found.columns:
             middle = median(place for place, _ in found.places)
-            said = f"first on {found.first} of {found.columns} columns{tied}; median place {middle:g}"
-        lines.append(fill('<li class="key $row"><b>$title</b> $said</li>', row=row, title=ROWS[row].title, said=said))
-    return fill(
-        '<ul class="standings">$lines</ul><p class="soft">A column is a dataset and its split. Not told apart: the '
-        "95 % interval of the paired difference holds zero.</p>",
-        lines=join(lines),
-    )
+            behind = found.columns - found.first - found.tied
+            figures = [f"{found.first}", f"{found.tied}", f"{behind}", f"{middle:g}"]
+        lines.append(
+            fill(
+                STANDING,
+                row=row,
+                title=ROWS[row].title,
+                cells=join((fill("<td>$each</td>", each=each) for each in figures), ""),
+            )
+        )
+    papers = " and ".join(ROWS[row].title for row in PAPERS_OWN)
+    return fill(STANDINGS, lines=join(lines), most=most, papers=papers)
 
 
 def unfinished(results: Path) -> Mapping[str, tuple[str, int | None]]:
@@ -130,7 +145,7 @@ def _figures_without(found: Mapping[str, tuple[str, int | None]]) -> list[Markup
         for name, (title, points) in found.items()
         if points is not None
     ]
-    said = [fill("<p>Points of curves: $which.</p>", which=join(started, "; "))] if started else []
+    said = [fill("<p>Points of these figures: $which.</p>", which=join(started, "; "))] if started else []
     never = len(found) - len(started)
     return [*said, *([fill("<p>$count pictures are not computed.</p>", count=never)] if never else [])]
 
@@ -146,9 +161,9 @@ def _lacking(
     printed = sum(map(len, own.values())) + sum(map(len, peers.values()))
     where = ", ".join(f"{name} ({count})" for name, count in sorted(by_column.items(), key=lambda pair: -pair[1]))
     said = (
-        f"{len(lacking)} of the {printed} figures of the two tables: {where}."
+        f"{len(lacking)} of the {printed} accuracies in the paper's two tables: {where}."
         if lacking
-        else "Of the figures of the two tables none."
+        else "Of the accuracies in the paper's two tables none."
     )
     unequal = reservations(cells, columns)
     parts = [fill("<p>$text</p>", text=text) for text in (said, *_models_without(cells, columns))]
@@ -163,4 +178,4 @@ def _models_without(cells: Cells, columns: Sequence[str]) -> list[str]:
     least, most = min(there, key=lambda name: there[name]), max(there.values())
     if there[least] == len(cells) or not most:
         return []
-    return [f"Of {len(cells)} models, {there[least]} ({heading(least)}) to {most} have a score in a column."]
+    return [f"A column has scores of {there[least]} ({heading(least)}) to {most} of the {len(cells)} models."]

@@ -102,11 +102,21 @@ def _confusion(answers: Answers) -> Markup:
         body_rows.append(fill('<tr><th scope="row">$name</th>$cells</tr>', name=name, cells=join(cells, "")))
     body = fill(
         '<p>Rows are the true classes of the test nodes, columns what was predicted.</p><div class="scroll">'
-        '<table class="confusion"><thead><tr><td></td>$head</tr></thead><tbody>$rows</tbody></table></div>',
-        head=join((fill('<th scope="col">$name</th>', name=name) for name in names), ""),
+        '<table class="confusion$turned"><thead><tr><td></td>$head</tr></thead><tbody>$rows</tbody></table></div>',
+        turned=" turned" if _crowded(names) else "",
+        head=join((fill('<th scope="col"><span>$name</span></th>', name=name) for name in names), ""),
         rows=join(body_rows),
     )
     return card("confusion", title, body)
+
+
+LETTER, ROOM = 8, 300
+"""Pixels of a heading's letter, and of all headings beside each other on a phone."""
+
+
+def _crowded(names: Sequence[str]) -> bool:
+    """Whether the names of the columns, side by side, would be broken within their words."""
+    return sum(LETTER * (1 + max(map(len, name.split()), default=0)) for name in names) > ROOM
 
 
 def _per_class(answers: Answers) -> Markup:

@@ -74,10 +74,14 @@ def _reasons(records: Sequence[Mapping[str, Any]]) -> Markup:
                 nodes=charts.bars(_with_rest(nodes, "nodes"), "Contribution of each node"),
             )
         )
-    lead = Markup(
+    numbers = any(record["against"] is None for record in records)
+    lead = fill(
         "<p>Integrated gradients: contributions of all columns of all nodes add up to the difference of the two "
-        "answers; the sum was checked.</p>"
-        '<ul class="keys"><li class="up">speaks for the prediction</li><li class="down">speaks against it</li></ul>'
+        "$what; the sum was checked.</p>"
+        '<ul class="keys"><li class="up">$up</li><li class="down">$down</li></ul>',
+        what="numbers" if numbers else "margins",
+        up="makes the number larger" if numbers else "speaks for the prediction",
+        down="makes it smaller" if numbers else "speaks against it",
     )
     return card("why", "Why these predictions", join([lead, *parts]), "wide")
 

@@ -3,13 +3,15 @@
 (function (GWN) {
   const LEFT = 52, RIGHT = 10, TOP = 6, BOTTOM = 18;
 
+  const raised = (power) => [...String(power)].map((c) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(c)]).join("");
+
   GWN.number = function (value, digits) {
     if (value === null || value === undefined || !Number.isFinite(value)) return "unknown";
     const size = Math.abs(value);
     if (size !== 0 && (size >= 1e5 || size < 1e-3)) {
       const [head, power] = value.toExponential(1).split("e");
       const times = head.replace(".0", "").replace("-", "−");
-      return (/^−?1$/.test(times) ? times + "0" : times + "·10") + [...String(Number(power))].map((c) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(c)]).join("");
+      return (/^−?1$/.test(times) ? times + "0" : times + "·10") + raised(Number(power));
     }
     return String(Number(value.toPrecision(digits || 3))).replace("-", "−");
   };
@@ -35,6 +37,12 @@
     return within(steps[k]);
   };
 
+  // Powers of ten of one axis, all written alike: 10⁵ stood above 10000.
+  GWN.powers = function (powers) {
+    const long = powers.some((power) => power >= 5 || power < -3);
+    return powers.map((power) => (long && power ? "10" + raised(power) : GWN.number(10 ** power)));
+  };
+
   function prepare(canvas) {
     const box = canvas.getBoundingClientRect(), ratio = Math.min(2, window.devicePixelRatio || 1);
     canvas.width = Math.round(box.width * ratio);
@@ -47,6 +55,7 @@
 
   // Axes; the functions that turn a time and a value into a place.
   function frame(canvas, theme, end, low, high, log) {
+    canvas.style.background = theme.paper;
     const { pen, width, height } = prepare(canvas);
     const bend = log ? Math.log10 : (v) => v;
     const [bottom, top] = [bend(low), bend(high)];
@@ -57,16 +66,18 @@
     pen.textBaseline = "middle";
     pen.textAlign = "right";
     const powers = [];
-    if (log) for (let k = Math.ceil(bottom); k <= top; k += Math.max(1, Math.ceil((top - bottom) / 4))) powers.push(10 ** k);
-    for (const value of log ? powers : GWN.ticks(low, high, 4)) {
+    if (log) for (let k = Math.ceil(bottom); k <= top; k += Math.max(1, Math.ceil((top - bottom) / 4))) powers.push(k);
+    const values = log ? powers.map((power) => 10 ** power) : GWN.ticks(low, high, 4);
+    const texts = log ? GWN.powers(powers) : values.map((value) => GWN.number(value));
+    values.forEach((value, k) => {
       pen.strokeStyle = theme.line;
       pen.beginPath();
       pen.moveTo(LEFT, y(value));
       pen.lineTo(width - RIGHT, y(value));
       pen.stroke();
       pen.fillStyle = theme.soft;
-      pen.fillText(GWN.number(value), LEFT - 5, y(value));
-    }
+      pen.fillText(texts[k], LEFT - 5, y(value));
+    });
     pen.textAlign = "center";
     pen.textBaseline = "top";
     for (const time of GWN.ticks(0, end, 5)) pen.fillText(GWN.number(time), Math.min(x(time), width - 10), height - BOTTOM + 4);
@@ -86,6 +97,12 @@
     const near = (place) => Math.max(-chart.height, Math.min(2 * chart.height, place));  // a line far away has no dashes
     points.forEach(([time, value], k) => (k ? pen.lineTo(x(time), near(y(value))) : pen.moveTo(x(time), near(y(value)))));
     pen.stroke();
+    if (points.length === 1) {  // a network of one step has one energy
+      pen.beginPath();
+      pen.arc(x(points[0][0]), near(y(points[0][1])), dash.length ? 3 : 4.5, 0, 7);  // what is solid shows behind it
+      pen.fillStyle = colour;
+      pen.fill();
+    }
     pen.restore();
     pen.setLineDash([]);
   }

@@ -124,7 +124,9 @@
   function drawCharts() {
     charts.draw(panels.map((panel) => panel.wave), state.node, length);
     by("waveform-title").textContent = `Amplitude of ${graph.called(state.node)}${panels[1] ? ": the first solid, the second dashed" : ""}`;
-    by("energy-title").textContent = panels[1] ? "Energy: of the first solid, of the second dashed" : "Energy: kinetic dashed, potential dotted, sum solid";
+    const lines = panels[0].wave.energy.length > 1;  // of one step there are dots alone
+    by("energy-title").textContent = panels[1] ? (lines ? "Energy: of the first solid, of the second dashed" : "Energy: of the second orange")
+      : (lines ? "Energy: kinetic dashed, potential dotted, sum solid" : "Energy: kinetic orange, potential blue, and their sum");
     charts.cursor(state.time);
   }
 
@@ -404,6 +406,7 @@
   }
 
   function redraw() {
+    by("panels").classList.toggle("near", view.zoom > 1);
     rest();
     paint();
   }

@@ -96,6 +96,7 @@
     // Edges and nodes at rest. `signs` of the drawn edges in [-1, 1] colour them; otherwise short ones are the plainer.
     this.rest = function (colouring, signs) {
       theme = GWN.theme();
+      still.style.background = theme.paper;  // printed with it: the colours of the dark page are made for its ground
       disc = Math.max(1.3, Math.min(12, graph.radius * unit()));
       for (let i = 0; i < nodes; i++) {
         sx[i] = toX(graph.x[i]);

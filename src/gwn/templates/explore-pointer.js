@@ -34,6 +34,7 @@
     canvas.addEventListener("pointercancel", (event) => fingers.delete(event.pointerId));
     canvas.addEventListener("pointerleave", () => hover(-1));
     canvas.addEventListener("wheel", (event) => {
+      if (view.zoom === 1 && event.deltaY > 0 && !event.ctrlKey) return;  // no farther: the page scrolls
       event.preventDefault();
       picture.zoomAt(Math.exp(-event.deltaY / 400), ...spot(event));
       redraw();

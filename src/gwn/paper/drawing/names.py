@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from functools import cache
+
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import text_to_path
 
 Box = tuple[float, float, float, float]
 NAME_SIZE = 7.5
@@ -19,7 +24,7 @@ PLACES = tuple(
 FURTHER = 2.5
 """The area, in square points, that a name would rather cover than stand at the next place."""
 
-UNREADABLE = 3.0
+UNREADABLE = 6.0
 """How much worse it is to cover a name, or a point that has one, than any other point."""
 
 ROUNDS = 4
@@ -30,6 +35,9 @@ FAR = 12
 
 CROSSED = 40.0
 """The area that a name would rather cover than have its line run through a point or a name, or stand on a line."""
+
+MISTAKEN = 60.0
+"""The area that a name would rather cover than stand nearer to another point than to its own, without a line."""
 
 
 def place_names(
@@ -53,6 +61,7 @@ def place_names(
         [
             sum((UNREADABLE if k < len(boxes) else 1.0) * _overlap(box, other) for k, other in enumerate(kept_free))
             + sum(_crossed(line, other) for other in kept_free[:name] + kept_free[name + 1 :])
+            + (0.0 if line else _mistaken(box, points, name))
             + _outside(box, frame)
             + FURTHER * far
             for far, (box, line) in enumerate(zip(boxes[name], lines[name], strict=True))
@@ -86,8 +95,14 @@ def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list
     return heights
 
 
+@cache
+def width_of(text: str, size: float) -> float:
+    """In points, of letters of this size."""
+    return float(text_to_path.get_text_width_height_descent(text, FontProperties(size=size), ismath=False)[0])
+
+
 def _box(x: float, y: float, name: str, right: float, up: float, side: str) -> Box:
-    width = 0.63 * NAME_SIZE * len(name)
+    width = width_of(name, NAME_SIZE)
     left = x + right - {"left": 0.0, "center": 0.5, "right": 1.0}[side] * width
     return left, y + up - 0.25 * NAME_SIZE, left + width, y + up + NAME_SIZE  # with what hangs below its line
 
@@ -111,6 +126,17 @@ def _crossed(line: Box | None, box: Box) -> float:
         elif step > 0:
             end = min(end, room / step)
     return CROSSED if begin < end else 0.0
+
+
+def _mistaken(box: Box, points: Sequence[tuple[float, float]], own: int) -> float:
+    """What it costs if the point to which the box is nearest is not its own."""
+    distances = [_distance(box, point) for point in points]
+    return MISTAKEN if min(distances) < distances[own] else 0.0
+
+
+def _distance(box: Box, point: tuple[float, float]) -> float:
+    (left, low, right, high), (x, y) = box, point
+    return math.hypot(max(left - x, 0.0, x - right), max(low - y, 0.0, y - high))
 
 
 def _outside(box: Box, frame: Box | None) -> float:

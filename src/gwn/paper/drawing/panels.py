@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import Any
 
@@ -12,7 +12,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, Locator, LogLocator, NullFormatter
 
 from gwn.paper.curve_data import Axis, Numbers, Panel, Series
-from gwn.paper.drawing.names import FAR, NAME_SIZE, Box, place_names, spread
+from gwn.paper.drawing.names import FAR, NAME_SIZE, Box, place_names, spread, width_of
 from gwn.paper.drawing.style import BEHIND, GREY, PLAIN, SIGNED, SeriesStyle, ink, style_of
 
 FEW_DECADES = 300
@@ -39,7 +39,6 @@ def draw_panel(axes: Any, panel: Panel, limit: float) -> Any:
         _scale(axes, panel)
     if panel.kind == "lines":
         _mark_diverged(axes, panel)
-        _make_room_for_names(axes, panel)
     if panel.note:
         axes.text(0.98, 0.02, panel.note, transform=axes.transAxes, ha="right", fontsize=NOTE_SIZE, color=GREY)
     return shaded
@@ -89,18 +88,20 @@ def _alone(there: Any) -> Any:
 END_SIZE = 7.5
 """Of the letters of a curve's name."""
 
-ROOM = 0.745
-"""The part of a panel's width that curves may fill whose names stand to the right of them."""
+BESIDE = 6.0
+"""Points between the end of the longest curve and the names."""
 
 
 def _ends(panel: Panel) -> list[tuple[float, float, str]]:
-    """(x, y, name) at the right end of every curve behind the others."""
+    """(x, y, name) at the right end of every curve behind the others; the name of one that diverged after it has a
+    cross, as that in the strip has no name."""
     found = []
     for style, series in _styled(panel):
         x, y = as_array(series.x), as_array(series.y)
         seen = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
         if style.behind and series.label and len(seen):
-            found.append((float(x[seen[-1]]), float(y[seen[-1]]), series.label))
+            lost = "diverged" in series.marks[seen[-1] + 1 :]
+            found.append((float(x[seen[-1]]), float(y[seen[-1]]), f"{series.label} ×" if lost else series.label))
     return found
 
 
@@ -109,12 +110,15 @@ def _last(panel: Panel) -> float:
     return max(x for series in panel.series for x in series.x if x is not None)
 
 
-def _make_room_for_names(axes: Any, panel: Panel) -> None:
-    if not _ends(panel) or panel.x.limits is not None:
+def _make_room_for_names(axes: Any, panel: Panel, names: Iterable[str]) -> None:
+    """The longest name ends within the panel, which has its final size."""
+    if panel.x.limits is not None:
         return
+    wide = axes.bbox.width * 72 / axes.figure.dpi
+    room = max(0.4, 1 - (BESIDE + width_of(max(names, key=len), END_SIZE)) / wide)
     logarithmic = axes.get_xscale() == "log"
     low, high, end = (np.log(value) if logarithmic else value for value in (*axes.get_xlim(), _last(panel)))
-    high = max(high, low + (end - low) / ROOM)
+    high = max(high, low + (end - low) / room)
     axes.set_xlim(*(np.exp(value) if logarithmic else value for value in (low, high)))
 
 
@@ -128,6 +132,7 @@ def _name_lines(axes: Any, panel: Panel) -> None:
     ends = _ends(panel)
     if not ends:
         return
+    _make_room_for_names(axes, panel, [name for _, _, name in ends])
     scale = 72 / axes.figure.dpi
     places = axes.transData.transform([(x, y) for x, y, _ in ends]) * scale
     ((column, _),) = axes.transData.transform([(_last(panel), ends[0][1])]) * scale
@@ -136,7 +141,7 @@ def _name_lines(axes: Any, panel: Panel) -> None:
     tie = {"arrowstyle": "-", "color": BEHIND, "linewidth": 0.6, "relpos": (0, 0.5), "shrinkA": 0, "shrinkB": 2}
     tie["linestyle"] = (0, (1, 2))  # dotted, or it would look like more of the curve
     for (x, y, name), (across, up), height in zip(ends, places, heights, strict=True):
-        offset = (column - across + 6, height - up - END_SIZE / 3)
+        offset = (column - across + BESIDE, height - up - END_SIZE / 3)
         _write(axes, name, (x, y), offset, color="#6f6f6f", fontsize=END_SIZE, arrowprops=tie)
 
 
@@ -216,27 +221,32 @@ def _path(axes: Any, panel: Panel, _: float) -> None:
             axes.step(x, y, where="post", color=style.colour, linestyle=style.line, linewidth=style.width, zorder=1)
             continue
         axes.plot(x, y, color=style.colour, linewidth=0.8, alpha=0.6, zorder=style.order)
-        size = 40 if style.order > PLAIN and len(x) == 1 else 16
-        axes.scatter(x, y, s=size, marker=style.marker or "o", color=style.colour, zorder=style.order + 1)
+        whole = style.order > PLAIN and len(x) == 1
+        axes.scatter(
+            x, y, s=40 if whole else 16, marker=style.marker or "o", color=style.colour, zorder=style.order + 1,
+            label=series.label if whole and series.label else None,
+        )  # fmt: skip
     axes.margins(x=0.12, y=0.1)
 
 
 def _name_points(axes: Any, panel: Panel) -> None:
-    """The mark of a point is its name, beside it; those in front choose their places first."""
+    """The mark of a point is its name, beside it, of which the legend has the part that is the name of a series in
+    front; those in front choose their places first."""
     named: list[tuple[float, float, str, str]] = []
     silent: list[tuple[float, float]] = []
     for style, series in sorted(_styled(panel), key=lambda pair: -pair[0].order):
         colour = "#555555" if style.behind else ink(style.colour)
+        in_legend = f"{series.label} " if style.order > PLAIN else ""
         for x, y, mark in zip(series.x, series.y, series.marks, strict=False):
             if x is not None and y is not None and series.key != "front":
-                named += [(x, y, mark, colour)] if mark else []
+                named += [(x, y, mark.removeprefix(in_legend), colour)] if mark else []
                 silent += [] if mark else [(x, y)]
     if not named:
         return
     scale = 72 / axes.figure.dpi
     (left, low), (right_end, high) = axes.transAxes.transform([(0, 0), (1, 1)]) * scale
     shown = axes.transData.transform([(x, y) for x, y, *_ in named] + silent) * scale
-    note = (right_end - 0.63 * NOTE_SIZE * len(panel.note), low, right_end, low + 1.5 * NOTE_SIZE)
+    note = (right_end - width_of(panel.note, NOTE_SIZE), low, right_end, low + 1.5 * NOTE_SIZE)
     frame, names = (left, low, right_end, high), [name for _, _, name, _ in named]
     written = [*([note] if panel.note else []), *_along_front(axes, panel, scale)]
     where = place_names([(x, y) for x, y in shown], names, frame, written)
@@ -335,7 +345,7 @@ def _set_scale(axes: Any, side: str, axis: Axis, columns: list[Numbers]) -> None
         places = [f"{value:g}" for value in present]
         chosen = max(map(len, places), default=0) <= 4 and all(b >= 1.5 * a for a, b in pairwise(present))
         if 0 < len(present) <= 12 and side == "x" and chosen:  # a few places chosen to measure at: label those
-            set_ticks(present, places, **({"fontsize": 8} if len(places) > MANY_PLACES else {}))
+            set_ticks(present, places, **({"fontsize": 7} if len(places) > MANY_PLACES else {}))
             set_ticks([], minor=True)
         elif present and present[-1] < FEW_DECADES * present[0]:  # powers of ten would leave it almost without labels
             part = getattr(axes, f"{side}axis")
@@ -352,8 +362,11 @@ def _set_scale(axes: Any, side: str, axis: Axis, columns: list[Numbers]) -> None
 
 def labels(panel: Panel) -> list[str]:
     """What the legend of this panel says."""
-    if panel.kind in ("heat", "path", "graph"):
+    if panel.kind in ("heat", "graph"):
         return []
+    if panel.kind == "path":  # points with a name of their own are in no legend
+        found = [s.label for style, s in _styled(panel) if style.order > PLAIN and s.label and len(s.x) == 1]
+        return list(dict.fromkeys(found))
     return [series.label for style, series in _styled(panel) if series.label and not style.behind]
 
 

@@ -158,7 +158,8 @@ CAPTION = (
     "tau = 1, so a layer is a step of the wave. All are {width} wide; the other settings are those that each model's "
     "search chose at a depth of its own{default}, not chosen again for each depth. Dotted: the best peer of the "
     "tables. Crosses below: every run diverged, as float32 does where a wave grows without bound; a white cross on a "
-    "point: some did. GWN-sym, rescaled, is the same network divided by its growth."
+    "point: some did; a cross after a name: its curve ends where every run did. GWN-sym, rescaled, is the same network "
+    "divided by its growth."
 )
 IN_WORDS = ("gwn-sym", "gwn-sym-rescaled", "gwn-fa", "physical", "gcn")
 """The curves that the caption's first sentence is about."""

@@ -97,18 +97,27 @@ def compute(context: Context) -> tuple[CurveData]:
     points = list(timed(records.items()))
     columns = [column for column in MAIN if any(p.cell.column == column for p in points)] or _columns(points)[:3]
     paces: dict[str, Pace] = {}
-    for done, (cell, record) in enumerate(here := [one for one in records.items() if one[0].column in columns]):
-        context.advance(done, len(here), cell.name)
+    drawn = {cell: record for cell, record in records.items() if cell.column in columns}
+    for done, (cell, record) in enumerate(drawn.items()):
+        context.advance(done, len(drawn), cell.name)
         paces[cell.name] = pace_of(_experiment(context, cell, record))
     alone = [
         point._replace(seconds=paces[point.cell.name].of_run(_finished(records[point.cell])))
         for point in points
         if point.cell.name in paces
     ]
-    trained = _grands(context, [cell for cell in records if cell.column in columns and cell.row == GRAND])
+    grands = [cell for cell in drawn if cell.row == GRAND]
+    trained = _grands(context, grands)
     counts = sorted({len(one.runs) for one in trained.values()})
     span = " to ".join(str(count) for count in counts[:1] + counts[1:][-1:])
+    lacking = [
+        f"{SHORT[variant]} on {DATASETS[cell.dataset].title}"
+        for cell in grands
+        for variant in VARIANTS
+        if (cell, variant) not in trained or not trained[cell, variant].finished
+    ]
     runs = f"{span} of {GRAND_RUNS} runs each" if counts else "not trained yet"
+    runs += f", without a finished run {', '.join(lacking)}" if counts and lacking else ""
     further = {
         "paces": {name: pace._asdict() for name, pace in paces.items()},
         "runs": [one.describe() for one in trained.values()],

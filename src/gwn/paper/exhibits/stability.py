@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -183,8 +183,14 @@ CAPTION = (
     "over the second half of a run of {steps} steps or more (markers; attention is trained for its own, fewer steps, "
     "and has none); 1 is bounded. GWN-sym and GWN-fa grow for every "
     "tau. Leapfrog on the physical wave ends at its bound; Newmark takes any step. GRAND is the heat equation by "
-    "explicit Euler. Crosses below: every run diverged; a white cross on a point: some did."
+    "explicit Euler.{crosses}"
 )
+
+
+def crosses(panels: Iterable[Panel]) -> str:
+    """What they mean, where there is one."""
+    marked = any("diverged" in mark for panel in panels for series in panel.series for mark in series.marks)
+    return " Crosses below: every run diverged; a white cross on a point: some did." if marked else ""
 
 
 def finding(panels: Mapping[str, Panel]) -> str:
@@ -283,7 +289,12 @@ def compute(context: Context) -> tuple[CurveData]:
         panels.append(growth_panel(DATASETS[datasets[0]].title, growing))
     return EXHIBIT.figure(
         caption=finding(accuracies)
-        + CAPTION.format(tuned=how_tuned(drawn), growth=DATASETS[datasets[0]].title, steps=STEPS)
+        + CAPTION.format(
+            tuned=how_tuned(drawn),
+            growth=DATASETS[datasets[0]].title,
+            steps=STEPS,
+            crosses=crosses(accuracies.values()),
+        )
         + not_measured(missing, drawn, runs),
         panels=tuple(panels),
         columns=min(len(panels), 3 if len(panels) % 3 == 0 else 4),
