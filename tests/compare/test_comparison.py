@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from graphs import toy_graph
 from gwn.compare import Comparison, Snapshot, compare
@@ -18,7 +19,7 @@ from gwn.compare.course import Course
 from gwn.compare.worker import Workshop
 from gwn.data import Dataset
 from gwn.data.origin import open_origin
-from gwn.data.splits import stratified
+from gwn.data.splits import Split, stratified
 from gwn.errors import Diverged, GWNError
 from gwn.io import read_json
 from gwn.training import Gain, fit
@@ -142,6 +143,26 @@ def test_runs_on_one_published_split_are_judged(dataset: Dataset, tmp_path: Path
     assert rows["majority"].against["mean"] == pytest.approx(gap)
     said = "published has one split, so 3 runs repeat it with other seeds: the interval is not that of 3 splits."
     assert said in found.notes
+
+
+def test_what_a_label_shift_costs_the_best_model_is_said(dataset: Dataset, tmp_path: Path) -> None:
+    graph = toy_graph(400, classes=2)
+    first, second = ((graph.labels == label).nonzero().flatten() for label in (0, 1))
+    split = Split(
+        train=torch.cat([first[:80], second[:20]]),
+        val=torch.cat([first[80:100], second[20:100]]),
+        test=torch.cat([first[100:], second[100:]]),
+        seed=0,
+        kind="published",
+    )
+    skewed = replace(dataset, graph=graph, published={"published": (split,)}, default_split="published")
+    found = run(skewed, tmp_path, models=("mlp",), trials=1)
+    (said,) = [note for note in found.notes if "label shift" in note]
+    assert said.startswith("MLP, label shift: ")
+    assert "60% would have to change" in said
+    assert "of validation instead of" in said
+    balanced = run(published(replace(dataset, graph=graph), 0), tmp_path, models=("mlp",), trials=1)
+    assert not [note for note in balanced.notes if "label shift" in note]
 
 
 def test_a_comparison_on_other_published_splits_is_another_one(dataset: Dataset, tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from gwn.io import content_key, machine_lock
 from gwn.models import ModelSpec, model_spec
 from gwn.training.config import TrainConfig, effective_settings, parse_settings
 from gwn.training.metrics import METRICS
+from gwn.training.outputs import cost_of_shift_in_words
 from gwn.training.result import Summary, summarise
 
 SHELF = (
@@ -296,6 +297,7 @@ def judge(course: Course, runs: int, seconds: float, blend: Blend | None) -> Com
             )
         )
     repeated = repeated_splits(course.dataset, split.kind, runs)
+    shifted = cost_of_shift_in_words(measured[ahead])
     unjudged = [name for name in order if name != best and name not in differences]
     return Comparison(
         dataset=course.dataset.name,
@@ -318,7 +320,12 @@ def judge(course: Course, runs: int, seconds: float, blend: Blend | None) -> Com
             unjudged,
             (ahead, metric.text(means[ahead], 1)) if means[ahead] > means[best] else None,
         ),
-        notes=(*_effort(course), *course.notes, *([f"{repeated}."] if repeated else [])),
+        notes=(
+            *_effort(course),
+            *course.notes,
+            *([f"{titles[ahead]}, {shifted}."] if shifted else []),
+            *([f"{repeated}."] if repeated else []),
+        ),
         predictor=_predictor(blend, course, titles, ahead),
     )
 

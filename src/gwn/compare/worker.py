@@ -105,7 +105,7 @@ class Workshop:
         )
         result, folder = run_experiment(experiment, self.root)
         keys = ("status", "reason", "val", "test", "val_loss", "seconds", "epochs", "split_hash", "parameters")
-        runs = [{key: run[key] for key in keys} for run in result["runs"]]
+        runs = [{"shift": run.get("shift"), **{key: run[key] for key in keys}} for run in result["runs"]]
         return {"runs": runs, "folder": folder.name, "seconds": time.perf_counter() - started}
 
     def _graph(self, number: int, config: TrainConfig) -> Graph:

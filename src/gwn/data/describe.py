@@ -164,9 +164,9 @@ def shift_in_words(shift: float | None, by_chance: float | None) -> str:
     if shift is None or shift <= max(NOTICEABLE_SHIFT, by_chance or 0):
         return ""
     return (
-        f"The classes of the training nodes are not those of the others ({shift:.0%} would have to change): "
-        "`--prior validation`, `calibrated` or `em` answers for the shares of the others, and scores with and without "
-        "it do not compare."
+        f"The classes of the training nodes are not those of the others ({shift:.0%} would have to change); `gwn "
+        "train` and `gwn compare` say what that costs. `--prior validation`, `calibrated` or `em` answers for the "
+        "shares of the others, and scores with and without it do not compare."
     )
 
 

@@ -131,6 +131,30 @@ def calibration_error(shares: Floats, truth: NDArray[np.int64]) -> float:
     return float(np.abs(gaps).sum() / truth.size)
 
 
+def cost_of_shift_in_words(runs: Sequence[Mapping[str, Any]]) -> str:
+    """What uncorrected answers lose by label shift, over the runs that noticed one; nothing where none did."""
+    shifted = [run for run in runs if run.get("shift")]
+    if not shifted:
+        return ""
+    moved, before, after = (
+        float(np.mean([run["shift"]["moved"] for run in shifted])),
+        float(np.mean([run["val"] for run in shifted])),
+        float(np.mean([run["shift"]["validation"] for run in shifted])),
+    )
+    advice = "--prior validation, which corrects before it chooses an epoch"
+    worth = (
+        f"corrected for it, these very answers are right on {after:.1%} of validation instead of {before:.1%}; "
+        f"train with {advice}"
+        if after > before
+        else "these epochs were chosen for what they lean to, and correcting them afterwards gains nothing "
+        f"({after:.1%} of validation instead of {before:.1%}); try {advice}, and keep it if validation is higher"
+    )
+    return (
+        f"label shift: the classes of the training nodes are not those of the others ({moved:.0%} would have to "
+        f"change); {worth}"
+    )
+
+
 def warnings_of(runs: Sequence[Mapping[str, Any]], class_names: Sequence[str]) -> list[str]:
     """What makes the scores of these runs worth less than they look, a line each.
 
@@ -147,25 +171,8 @@ def warnings_of(runs: Sequence[Mapping[str, Any]], class_names: Sequence[str]) -
         sum(run.get("loss_fell") is False for run in finished),
         "the validation loss never fell below that of the first epoch; use a smaller lr or another model",
     )
-    shifted = [run for run in finished if run.get("shift")]
-    if shifted:
-        moved, before, after = (
-            float(np.mean([run["shift"]["moved"] for run in shifted])),
-            float(np.mean([run["val"] for run in shifted])),
-            float(np.mean([run["shift"]["validation"] for run in shifted])),
-        )
-        advice = "--prior validation, which corrects before it chooses an epoch"
-        worth = (
-            f"corrected for it, these very answers are right on {after:.1%} of validation instead of {before:.1%}; "
-            f"train with {advice}"
-            if after > before
-            else "these epochs were chosen for what they lean to, and correcting them afterwards gains nothing "
-            f"({after:.1%} of validation instead of {before:.1%}); try {advice}, and keep it if validation is higher"
-        )
-        lines.append(
-            f"label shift: the classes of the training nodes are not those of the others ({moved:.0%} would have to "
-            f"change); {worth}"
-        )
+    if shifted := cost_of_shift_in_words(finished):
+        lines.append(shifted)
     judged = _on_test(finished)
     if not judged:
         return lines
