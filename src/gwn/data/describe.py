@@ -147,7 +147,8 @@ def suggestions(facts: Mapping[str, Any]) -> list[str]:
     elif adjusted is not None and adjusted > ALIKE:
         said.append(f"Neighbours mostly share a class (adjusted homophily {adjusted:.2f}): gwn-sym is a good start.")
     if facts["isolated_nodes"]:
-        said.append(f"{_nodes(facts['isolated_nodes'])} no edge: only their own features count for them.")
+        own = "its own features count for it" if facts["isolated_nodes"] == 1 else "their own features count for them"
+        said.append(f"{_nodes(facts['isolated_nodes'])} no edge: only {own}.")
     if facts["components"] - facts["isolated_nodes"] > 1:
         parts = facts["components"] - facts["isolated_nodes"]
         said.append(f"The graph has {parts:,} parts of two or more nodes; nothing travels between them.")
